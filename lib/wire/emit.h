@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Building RoCEv2 frames: a template of everything up to the UDP header, made once for a peer, and
+// the few fields of it that change from packet to packet.
+//
+// A frame is made in this order: emit_headers(), the BTH and extension headers, the payload, then
+// finish_icrc() over all of it. Or, with the copy and the CRC in one pass: emit_headers(), BTH,
+// icrc_begin(), icrc_update() over the extension headers, icrc_copy() of the payload,
+// finish_tail().
+#ifndef UROCE_WIRE_EMIT_H
+#define UROCE_WIRE_EMIT_H
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/types.h"
+#include "wire/checksum.h"
+#include "wire/icrc.h"
+#include "wire/ip.h"
+
+namespace uroce::wire {
+
+// Who a packet goes to and how. The GIDs are both IPv4-mapped or both not.
+struct AddressFields {
+  MacAddress source;
+  MacAddress destination;
+  bool vlan = false;  // write a tag into the frame
+  uint16_t vlan_tci = 0;
+  Gid sgid;
+  Gid dgid;
+  uint8_t traffic_class = 0;
+  uint8_t hop_limit = 64;
+  uint32_t flow_label = 0;  // 20 bits, IPv6 only
+  uint16_t udp_source_port = 0;
+};
+
+// The headers Ethernet … UDP with lengths, IPv4 id and IPv4 checksum zero, UDP checksum 0.
+struct HeaderTemplate {
+  static constexpr uint32_t kCapacity = 80;
+  alignas(64) uint8_t bytes[kCapacity];
+  uint8_t length;     // of the headers: where the BTH goes
+  uint8_t l3_offset;  // 14, or 18 with a VLAN tag
+  bool ipv6;
+  uint32_t ipv4_partial_sum;  // of the IPv4 header as it stands in bytes
+};
+
+// Makes a template from its fields.
+HeaderTemplate make_header_template(const AddressFields& fields);
+
+// Writes the headers of a packet whose part from BTH to ICRC, both included, is `ib_bytes` long.
+// `ip_id` is the IPv4 identification. At least HeaderTemplate::kCapacity bytes of room are written
+// to; those behind t.length are scratch and to be overwritten. Returns where the BTH goes.
+inline uint8_t* emit_headers(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes,
+                             uint16_t ip_id) {
+  std::memcpy(room, t.bytes, HeaderTemplate::kCapacity);
+  uint8_t* l3 = room + t.l3_offset;
+  const uint32_t udp_bytes = kUdpBytes + ib_bytes;
+  if (t.ipv6) {
+    store_be16(l3 + 4, static_cast<uint16_t>(udp_bytes));
+    store_be16(l3 + kIpv6Bytes + 4, static_cast<uint16_t>(udp_bytes));
+  } else {
+    const uint16_t total = __builtin_bswap16(static_cast<uint16_t>(kIpv4Bytes + udp_bytes));
+    const uint16_t id = __builtin_bswap16(ip_id);
+    uint32_t sum = t.ipv4_partial_sum + total + id;
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    const auto checksum = static_cast<uint16_t>(~sum);
+    std::memcpy(l3 + 2, &total, sizeof total);
+    std::memcpy(l3 + 4, &id, sizeof id);
+    std::memcpy(l3 + 10, &checksum, sizeof checksum);
+    store_be16(l3 + kIpv4Bytes + 4, static_cast<uint16_t>(udp_bytes));
+  }
+  return room + t.length;
+}
+
+// Bytes of pad that a payload of this length needs.
+constexpr uint8_t pad_bytes(uint32_t payload_bytes) {
+  return static_cast<uint8_t>((0u - payload_bytes) & 3);
+}
+
+// The length from BTH to ICRC of a packet with this opcode and payload: what emit_headers() wants.
+inline uint32_t ib_length(Opcode opcode, uint32_t payload_bytes) {
+  return opcode_info(opcode).header_bytes + payload_bytes + pad_bytes(payload_bytes) + kIcrcBytes;
+}
+
+// Completes a frame whose headers and payload are in place: `end` is the offset behind the payload.
+// Writes the pad (zero bytes up to a multiple of 4 from the BTH) and the ICRC there; returns the
+// length of the frame. The BTH's pad count is the caller's to have set.
+uint32_t finish_icrc(uint8_t* frame, uint32_t l3_offset, bool ipv6, uint32_t end);
+
+// The same when the CRC has run along: writes `pad` zero bytes and the ICRC at `tail`; returns how
+// many bytes that were.
+uint32_t finish_tail(IcrcState state, uint8_t* tail, uint8_t pad);
+
+// Writes the 16 reserved bytes of a CNP behind its BTH.
+inline void store_cnp_body(uint8_t* to) { std::memset(to, 0, kCnpReservedBytes); }
+
+}  // namespace uroce::wire
+
+#endif  // UROCE_WIRE_EMIT_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IPv4, IPv6 and UDP: sizes, protocol numbers, and storing the headers of our own packets.
+#ifndef UROCE_WIRE_IP_H
+#define UROCE_WIRE_IP_H
+
+#include <cstdint>
+
+#include "base/types.h"
+
+namespace uroce::wire {
+
+inline constexpr uint32_t kIpv4Bytes = 20;
+inline constexpr uint32_t kIpv6Bytes = 40;
+inline constexpr uint32_t kUdpBytes = 8;
+inline constexpr uint16_t kRoceUdpPort = 4791;
+inline constexpr uint32_t kRouterAlertBytes4 = 4;  // the IPv4 option
+inline constexpr uint32_t kHopByHopBytes = 8;      // IPv6 header with Router Alert and padding
+inline constexpr uint8_t kProtocolHopByHop = 0;
+inline constexpr uint8_t kProtocolIcmp = 1;
+inline constexpr uint8_t kProtocolIgmp = 2;
+inline constexpr uint8_t kProtocolUdp = 17;
+inline constexpr uint8_t kProtocolIcmpv6 = 58;
+
+// An IP header of ours. Both addresses are of the same IP version, which decides the header's.
+struct IpFields {
+  Gid source;
+  Gid destination;
+  uint8_t protocol = kProtocolUdp;
+  uint8_t traffic_class = 0;
+  uint8_t hop_limit = 64;
+  uint32_t flow_label = 0;    // IPv6 only
+  uint16_t ip_id = 0;         // IPv4 only
+  bool router_alert = false;  // IPv4 option, or IPv6 hop-by-hop header of value 0 (MLD)
+};
+
+// Bytes that store_ip() writes for these fields: 20, 24, 40 or 48.
+uint32_t ip_header_bytes(const IpFields& fields);
+
+// Writes the IP header for `payload_bytes` that follow, IPv4 with DF and checksum. Returns its
+// length. The room is the caller's: ip_header_bytes().
+uint32_t store_ip(uint8_t* to, const IpFields& fields, uint32_t payload_bytes);
+
+// The partial checksum of the pseudo-header for a packet with these fields (the protocol is that of
+// the upper layer, not hop-by-hop).
+uint64_t pseudo_header_sum(const IpFields& fields, uint32_t payload_bytes);
+
+// Writes an address as it lies in an IP header: 4 bytes for IPv4 (returned), else 16.
+uint32_t store_address(uint8_t* to, const Gid& address);
+
+}  // namespace uroce::wire
+
+#endif  // UROCE_WIRE_IP_H
