@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a control thread asks of an engine. The memory that a command needs comes with it and the
+// caller keeps the command alive until `done`.
+#ifndef UROCE_ENGINE_COMMAND_H
+#define UROCE_ENGINE_COMMAND_H
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/types.h"
+#include "transport/qp_context.h"
+
+namespace uroce::engine {
+
+// `done` is stored last (release); after that the engine does not touch the command again. Most
+// commands are done when handle_command returns; kResolve may be done in a later turn.
+struct Command {
+  enum class Kind : uint8_t {
+    kCreateQp,
+    kModifyQp,
+    kQueryQp,
+    kDestroyQp,
+    kAttachMulticast,
+    kDetachMulticast,
+    kJoinGroup,
+    kLeaveGroup,
+    kResolve,
+    kSetAddresses,
+    kLinkUp,
+    kBarrier,
+  };
+  explicit Command(Kind k) : kind(k) {}
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  const Kind kind;
+  int result = 0;  // 0 or a negative errno
+  std::atomic<bool> done{false};
+  Command* next = nullptr;  // engine's list of commands that wait for something
+  void finish(int r) {
+    result = r;
+    done.store(true, std::memory_order_release);
+  }
+};
+
+// The QPN's slot must be free (the device keeps the free list). State RESET afterwards.
+struct CreateQpCommand : Command {
+  CreateQpCommand() : Command(Kind::kCreateQp) {}
+  Qpn qpn;
+  transport::QpType type = transport::QpType::kRc;
+  uint32_t pd = 0;
+  bool signal_all = false;
+  bool block_multicast_loopback = false;
+  transport::QpQueues* queues = nullptr;
+  transport::CompletionQueue* send_cq = nullptr;
+  transport::CompletionQueue* recv_cq = nullptr;
+  void* user = nullptr;
+};
+
+struct ModifyQpCommand : Command {
+  ModifyQpCommand() : Command(Kind::kModifyQp) {}
+  Qpn qpn;
+  transport::QpAttributes attributes;
+  uint32_t mask = 0;
+};
+
+struct QueryQpCommand : Command {
+  QueryQpCommand() : Command(Kind::kQueryQp) {}
+  Qpn qpn;
+  transport::QpAttributes attributes;  // out
+};
+
+// Done when no frame, timer or list of the engine refers to the QP any more. -EBUSY while it is a
+// member of a group. The queues' memory is the caller's again.
+struct DestroyQpCommand : Command {
+  DestroyQpCommand() : Command(Kind::kDestroyQp) {}
+  Qpn qpn;
+};
+
+// Membership of one QP; a packet sees the group either before or after. Attach: 0, also when it
+// is a member already (`changed` false); -ENOMEM: table full. Detach: -EINVAL: not a member.
+struct MulticastCommand : Command {
+  explicit MulticastCommand(Kind k) : Command(k) {}
+  Qpn qpn;
+  Gid group;
+  bool changed = false;  // out
+};
+
+// IGMP or MLD on an own port (engine 0): the device counts members, these are first and last.
+struct GroupCommand : Command {
+  explicit GroupCommand(Kind k) : Command(k) {}
+  Gid group;
+};
+
+// Own port (engine 0): the MAC of the next hop towards `destination`. Done when known, or with
+// -ETIMEDOUT, -EHOSTUNREACH (no route).
+struct ResolveCommand : Command {
+  ResolveCommand() : Command(Kind::kResolve) {}
+  Gid destination;
+  MacAddress mac;  // out
+};
+
+struct LocalAddress {
+  Gid address;
+  uint8_t prefix_length = 0;  // of its family
+};
+
+// The port's addresses, MAC and gateways: every engine needs them for "is it for us", engine 0 of
+// an own port also to answer and to resolve. The span is read during the call only.
+struct SetAddressesCommand : Command {
+  SetAddressesCommand() : Command(Kind::kSetAddresses) {}
+  std::span<const LocalAddress> addresses;
+  Gid gateway_ipv4;  // zero: none
+  Gid gateway_ipv6;
+};
+
+// The link came up (again): joins and announcements are repeated (engine 0 of an own port).
+struct LinkUpCommand : Command {
+  LinkUpCommand() : Command(Kind::kLinkUp) {}
+};
+
+// Does nothing; done means that everything before it has been handled.
+struct BarrierCommand : Command {
+  BarrierCommand() : Command(Kind::kBarrier) {}
+};
+
+}  // namespace uroce::engine
+
+#endif  // UROCE_ENGINE_COMMAND_H

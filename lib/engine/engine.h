@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One queue's world: the QP table, the group table, the timers, dispatch in and schedule out.
+//
+// The engine is sans-IO: bursts of frames and the time go in, frames come out, it calls nobody. It
+// has one owner at a time (EngineSeat), and nothing in it is locked. After construction it
+// allocates nothing.
+//
+// Call order of one loop turn, by the owner:
+//   handle_frames until the receive queue is empty or 4 bursts; after each, poll_handoff until 0
+//   (before the frames are freed); at most N handle_command; handle_timeout when poll_timeout has
+//   passed; collect_doorbells; poll_frames while it fills slots and the port takes them;
+//   poll_event until empty.
+// handle_* may change what every poll_* returns; a poll_* changes only its own output, except that
+// poll_frames also completes work requests (UD) and arms timers. All getters are without effects.
+#ifndef UROCE_ENGINE_ENGINE_H
+#define UROCE_ENGINE_ENGINE_H
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/types.h"
+#include "engine/command.h"
+#include "engine/doorbell.h"
+#include "memory/key_table.h"
+#include "transport/transport_env.h"
+#include "wire/frame.h"
+
+namespace uroce::engine {
+
+// What the engines of one device share; read-only or atomic. Outlives the engines.
+struct DeviceShared {
+  memory::KeyTable* keys = nullptr;
+  uint32_t engine_count = 1;
+  uint32_t qp_slots_per_engine = 1024;  // a power of two
+  // Members that engine i has in any group: group packets go to every engine with some.
+  std::unique_ptr<std::atomic<uint32_t>[]> group_members;
+};
+
+// QPN layout: the low bits are the device-wide slot (engine * qp_slots_per_engine + slot), the
+// bits above a random generation. Slots whose QPN would be 0, 1 or 0xFFFFFF are never given out;
+// QP 1 is looked up apart.
+struct QpnLayout {
+  uint32_t slots_per_engine = 0;
+  uint32_t engine_count = 0;
+  uint32_t slot_bits = 0;  // of the device-wide slot
+  static QpnLayout of(const DeviceShared& shared);
+  uint32_t device_slot(Qpn qpn) const { return qpn.value() & ((1u << slot_bits) - 1); }
+  uint32_t engine_of(Qpn qpn) const { return device_slot(qpn) / slots_per_engine; }
+  uint32_t slot_of(Qpn qpn) const { return device_slot(qpn) % slots_per_engine; }
+};
+
+struct EngineConfig {
+  uint32_t index = 0;
+  DeviceShared* shared = nullptr;
+  bool exclusive = false;  // posters and control calls come from the engine's own thread
+  bool own_port = true;    // speak ARP, ND, echo, IGMP, MLD (engine 0 only)
+  MacAddress mac;
+  uint16_t vlan_id = 0;            // 0: untagged
+  uint32_t port_mtu_bytes = 1500;  // IP MTU, for IGMP/MLD reports
+  bool port_filters_nothing = false;
+  uint32_t groups_max = 8192;
+  uint32_t memberships_max = 16384;
+  uint64_t seed = 0;           // for delays and hash keys; random in the product
+  uint32_t burst_per_qp = 16;  // packets of one QP before the next one has its turn
+};
+
+// A frame that another engine must see as well. The owner adds a reference for each.
+struct Handoff {
+  Token token{};
+  uint32_t engine = 0;
+  bool icrc_good = false;
+};
+
+class Engine {
+ public:
+  explicit Engine(const EngineConfig& config);
+  ~Engine();
+
+  // Input. Bytes are borrowed for the call.
+  void handle_frames(Time now, std::span<const RxFrame> frames);
+  void handle_timeout(Time now);
+  void handle_command(Time now, Command& command);
+  // The loop found `gap` gone since its last turn: ACK timers are moved before any fires.
+  void handle_clock_gap(Duration gap);
+
+  // Output. Returns how many of the lent slots are filled, from the first on.
+  size_t poll_frames(Time now, std::span<TxSlot> slots);
+  size_t poll_handoff(std::span<Handoff> out);
+  Time poll_timeout() const;
+  std::optional<transport::Event> poll_event();
+
+  // Posting threads: tell the engine that this QP slot has new work.
+  Doorbells& doorbells();
+
+  // Getters: any thread for counters; the owner for the rest.
+  const transport::DropCounters& drops() const;
+  const transport::TransportCounters& counters() const;
+  const transport::QpContext* qp(Qpn qpn) const;
+  Duration shortest_armed_timeout() const;  // for the clock-gap rule
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace uroce::engine
+
+#endif  // UROCE_ENGINE_ENGINE_H

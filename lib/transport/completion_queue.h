@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion queues: one lane (single-producer ring) per engine, one consumer at a time (the
+// face's lock). A full lane is an error event and the queue pair's fault, never a silent loss.
+#ifndef UROCE_TRANSPORT_COMPLETION_QUEUE_H
+#define UROCE_TRANSPORT_COMPLETION_QUEUE_H
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/spsc_ring.h"
+#include "base/types.h"
+
+namespace uroce::transport {
+
+// Completion status: the values of ib_wc_status / ibv_wc_status.
+enum class WcStatus : uint8_t {
+  kSuccess = 0,
+  kLocLenErr = 1,
+  kLocQpOpErr = 2,
+  kLocProtErr = 4,
+  kWrFlushErr = 5,
+  kMwBindErr = 6,
+  kBadRespErr = 7,
+  kLocAccessErr = 8,
+  kRemInvReqErr = 9,
+  kRemAccessErr = 10,
+  kRemOpErr = 11,
+  kRetryExcErr = 12,
+  kRnrRetryExcErr = 13,
+  kFatalErr = 19,
+};
+
+// Completion opcodes: the values of ib_wc_opcode.
+enum class WcOpcode : uint8_t {
+  kSend = 0,
+  kRdmaWrite = 1,
+  kRdmaRead = 2,
+  kRecv = 128,
+  kRecvRdmaWithImm = 129,
+};
+
+// wc_flags: the values of ib_wc_flags.
+enum WcFlag : uint16_t {
+  kWcGrh = 1,
+  kWcWithImm = 2,
+  kWcWithInvalidate = 4,
+  kWcWithSmac = 16,
+  kWcWithVlan = 32,
+  kWcWithNetworkHdrType = 64,
+};
+
+// A completion as the engine writes it; each face turns it into its own form.
+struct alignas(64) Cqe {
+  uint64_t wr_id;
+  void* qp;  // the face's handle (QpContext::user); nullptr: taken back, a poller skips it
+  int64_t arrival_ns;  // receive time of the packet that completed it; 0 on send completions
+  uint32_t byte_len;
+  uint32_t immediate_be;  // or the invalidated R_Key
+  uint32_t qpn;
+  uint32_t src_qpn;  // UD
+  WcStatus status;
+  WcOpcode opcode;
+  uint16_t wc_flags;
+  uint16_t vlan_id;
+  uint8_t smac[6];
+  uint8_t sl;
+  uint8_t network_header;  // rdma_network_type: 2 IPv4, 3 IPv6
+  uint8_t solicited;
+};
+static_assert(sizeof(Cqe) == 64);
+
+// One engine's lane.
+struct CqLane {
+  Cqe* entries = nullptr;
+  uint32_t mask = 0;
+  uint32_t depth = 0;
+  alignas(kCacheLine) std::atomic<uint32_t> producer{0};
+  uint32_t written = 0;          // engine: entries filled, published at the end of the burst
+  uint32_t cached_consumer = 0;  // engine's copy
+  bool dirty = false;            // engine: on its list of queues to publish
+  bool solicited = false;        // engine: one of the unpublished entries is a solicited event
+  alignas(kCacheLine) std::atomic<uint32_t> consumer{0};
+};
+
+// What ib_req_notify_cq armed. One event per arming.
+enum class CqArm : uint32_t { kNone = 0, kSolicited = 1, kNextComp = 2 };
+
+struct CompletionQueue {
+  CqLane* lanes = nullptr;  // one per engine of the device
+  uint32_t lane_count = 0;
+  void* user = nullptr;  // the device's object, handed back in events
+  std::atomic<CqArm> armed{CqArm::kNone};
+  std::atomic<bool> overrun{false};
+};
+
+// Engine side, in completion_queue.cc: cq_push (false: full), cq_publish.
+struct TransportEnv;
+
+// Appends to this engine's lane. False: the lane is full; the CQ is marked overrun and an event
+// is raised once; the caller moves its queue pair to ERR.
+bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe);
+
+// Publishes all lanes that cq_push made dirty, one release store each, and raises an event for
+// each armed queue. Called once at the end of every engine input.
+void cq_publish_all(TransportEnv& env);
+
+// Consumer side, one thread at a time: copies up to `count` entries into `out` in order of each
+// lane; entries taken back are skipped. Returns how many were copied.
+uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Cqe* out);
+
+// Consumer side: whether a poll would find something.
+bool cq_has_entries(const CompletionQueue& cq);
+
+// Consumer side: takes back all unpolled entries of one queue pair (its face handle), when that is
+// destroyed: a reused QPN must not inherit them.
+void cq_take_back(CompletionQueue& cq, const void* qp);
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_COMPLETION_QUEUE_H

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Why and how a queue pair goes to the error state: the failed WQE first, then everything else
+// flushed in order, on both queues.
+#ifndef UROCE_TRANSPORT_ERROR_CLASS_H
+#define UROCE_TRANSPORT_ERROR_CLASS_H
+
+#include "transport/qp_context.h"
+#include "transport/transport_env.h"
+
+namespace uroce::transport {
+
+// The oldest incomplete send WQE ends with `status`; the queue pair goes to ERR (UD: to SQE, see
+// the conformance table) and everything behind it is flushed.
+void fail_send(QpContext& qp, TransportEnv& env, WcStatus status);
+
+// The responder refuses for good: the held receive WQE, if any, ends with `status`; the queue
+// pair goes to ERR. The NAK, if any, has been queued before and still goes out.
+void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status);
+
+// Moves the queue pair to ERR (modify, CQ overrun) and flushes both queues.
+void enter_error(QpContext& qp, TransportEnv& env);
+
+// In ERR: flushes what was posted since.
+void flush(QpContext& qp, TransportEnv& env);
+
+// Empties both queues without completions (to RESET) and sets all transport state back.
+void reset_queues(QpContext& qp);
+
+// Writes a state into the context and the word that posting threads read.
+void set_state(QpContext& qp, QpState state);
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_ERROR_CLASS_H

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The RC requester: from posted work requests to request packets.
+#ifndef UROCE_TRANSPORT_REQUESTER_H
+#define UROCE_TRANSPORT_REQUESTER_H
+
+#include "transport/qp_context.h"
+#include "transport/transport_env.h"
+#include "wire/frame.h"
+
+namespace uroce::transport {
+
+// Whether emit_request would do something now: send a packet or complete a WQE in error. False
+// while the window is full, a fence or the READ limit holds, an RNR wait runs, or nothing is
+// posted.
+bool request_ready(QpContext& qp, Time now);
+
+// Fills `slot` with the next request packet and moves the cursor. False: nothing was put into the
+// slot (nothing to send, or the WQE failed locally: its completion is written and the queue pair
+// in ERR).
+bool emit_request(QpContext& qp, TransportEnv& env, TxSlot& slot);
+
+// Moves the cursor back so that the next packet is the one with PSN `psn`, inside its message if
+// need be; for a READ the part not yet received is asked for again. `psn` lies in
+// [unacked_psn, max_psn].
+void go_back(QpContext& qp, Psn psn);
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_REQUESTER_H

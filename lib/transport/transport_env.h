@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a queue pair's code may use of its engine: the time, the keys, the counters, the lists that
+// collect output. One per engine; every pointer is set at construction and never null.
+#ifndef UROCE_TRANSPORT_TRANSPORT_ENV_H
+#define UROCE_TRANSPORT_TRANSPORT_ENV_H
+
+#include <array>
+#include <cstdint>
+
+#include "base/counter.h"
+#include "base/types.h"
+#include "memory/key_table.h"
+#include "transport/completion_queue.h"
+#include "transport/event.h"
+#include "transport/transport_counters.h"
+#include "wire/drop.h"
+
+namespace uroce::transport {
+
+// A drop counter for each reason.
+struct DropCounters {
+  std::array<Counter, static_cast<size_t>(wire::Drop::kCount)> by_reason;
+  void count(wire::Drop reason) { ++by_reason[static_cast<size_t>(reason)]; }
+};
+
+struct TransportEnv {
+  Time now{};                 // of the input being handled
+  uint32_t engine_index = 0;  // selects the CQ lane
+  uint16_t ip_id = 0;         // running IPv4 identification of this engine
+  const memory::KeyTable* keys = nullptr;
+  DropCounters* drops = nullptr;
+  TransportCounters* counters = nullptr;
+
+  // CQs with entries to publish; at most one entry per CQ.
+  static constexpr uint32_t kDirtyMax = 256;
+  std::array<CompletionQueue*, kDirtyMax> dirty{};
+  uint32_t dirty_count = 0;
+
+  // Bounded ring of events for Engine::poll_event. When it is full the oldest duplicate kind is
+  // dropped with a counter (events_lost): CQ notifications are re-raised by re-arming.
+  static constexpr uint32_t kEventsMax = 1024;
+  std::array<Event, kEventsMax> events{};
+  uint32_t event_head = 0;
+  uint32_t event_tail = 0;
+  void raise(EventType type, void* object) {
+    if (event_tail - event_head == kEventsMax) {
+      ++counters->events_lost;
+      return;
+    }
+    events[event_tail++ % kEventsMax] = {type, object};
+  }
+};
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_TRANSPORT_ENV_H

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Send and receive queues: rings of work queue elements between one posting thread (or several
+// under the face's lock) and the engine that owns the queue pair.
+//
+// A slot stays the poster's until `producer` passes it and the engine's until `consumer` does. A
+// send WQE is given back when it completes (retransmission reads it again until then), a receive
+// WQE when its message is done. The memory belongs to the device (qp_memory.h).
+#ifndef UROCE_TRANSPORT_WORK_QUEUE_H
+#define UROCE_TRANSPORT_WORK_QUEUE_H
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/spsc_ring.h"
+#include "base/types.h"
+#include "memory/region.h"
+#include "transport/address_vector.h"
+
+namespace uroce::transport {
+
+// Work request opcodes: the values of ib_wr_opcode / ibv_wr_opcode.
+enum class WrOpcode : uint8_t {
+  kRdmaWrite = 0,
+  kRdmaWriteWithImm = 1,
+  kSend = 2,
+  kSendWithImm = 3,
+  kRdmaRead = 4,
+};
+
+// Send flags: the values of ib_send_flags / ibv_send_flags.
+enum SendFlag : uint8_t {
+  kSendFence = 1,
+  kSendSignaled = 2,
+  kSendSolicited = 4,
+  kSendInline = 8,
+};
+
+// A posted send work request. In its slot follow: an AddressVector on UD queue pairs, then the
+// gather list, or the data itself when kSendInline is set.
+struct alignas(64) SendWqe {
+  uint64_t wr_id;
+  uint64_t remote_address;  // RDMA
+  uint32_t rkey;            // RDMA
+  uint32_t remote_qpn;      // UD
+  uint32_t remote_qkey;     // UD
+  uint32_t immediate_be;    // as the application gave it: network order, never swapped
+  uint32_t length;          // of the whole message, bytes, at most 2^31
+  WrOpcode opcode;
+  uint8_t flags;  // SendFlag
+  uint8_t sge_count;
+};
+static_assert(sizeof(SendWqe) == 64);
+
+struct RecvWqe {
+  uint64_t wr_id;
+  uint32_t length;  // bytes that the scatter list can take, saturated at 2^32 - 1
+  uint32_t sge_count;
+  // the scatter list follows
+  std::span<const memory::Sge> sges() const {
+    return {reinterpret_cast<const memory::Sge*>(this + 1), sge_count};
+  }
+  memory::Sge* sge_array() { return reinterpret_cast<memory::Sge*>(this + 1); }
+};
+static_assert(sizeof(RecvWqe) == 16);
+
+// Indexes run freely; slot = index & mask. `producer` is the poster's to write, `consumer` the
+// engine's.
+struct WorkQueue {
+  uint8_t* slots = nullptr;
+  uint32_t slot_bytes = 0;
+  uint32_t mask = 0;   // slots - 1, a power of two less one
+  uint32_t depth = 0;  // work requests allowed at once, at most mask + 1
+  alignas(kCacheLine) std::atomic<uint32_t> producer{0};
+  uint32_t cached_consumer = 0;  // poster's copy
+  alignas(kCacheLine) std::atomic<uint32_t> consumer{0};
+  uint32_t cached_producer = 0;  // engine's copy
+
+  uint8_t* slot(uint32_t index) const { return slots + size_t{index & mask} * slot_bytes; }
+
+  // Poster: room for one more?
+  bool full() {
+    const uint32_t tail = producer.load(std::memory_order_relaxed);
+    if (tail - cached_consumer < depth) return false;
+    cached_consumer = consumer.load(std::memory_order_acquire);
+    return tail - cached_consumer >= depth;
+  }
+  // Engine: is WQE `index` posted? Reads the shared index only when its copy says no.
+  bool posted(uint32_t index) {
+    if (static_cast<int32_t>(cached_producer - index) > 0) return true;
+    cached_producer = producer.load(std::memory_order_acquire);
+    return static_cast<int32_t>(cached_producer - index) > 0;
+  }
+};
+
+struct SendQueue : WorkQueue {
+  bool has_address_vectors = false;  // UD and GSI
+  SendWqe& wqe(uint32_t index) const { return *reinterpret_cast<SendWqe*>(slot(index)); }
+  AddressVector& address_vector(uint32_t index) const {
+    return *reinterpret_cast<AddressVector*>(slot(index) + sizeof(SendWqe));
+  }
+  // The gather list or the inline data of a WQE.
+  uint8_t* payload_area(uint32_t index) const {
+    return slot(index) + sizeof(SendWqe) + (has_address_vectors ? sizeof(AddressVector) : 0);
+  }
+  std::span<const memory::Sge> sges(uint32_t index) const {
+    return {reinterpret_cast<const memory::Sge*>(payload_area(index)), wqe(index).sge_count};
+  }
+};
+
+struct ReceiveQueue : WorkQueue {
+  RecvWqe& wqe(uint32_t index) const { return *reinterpret_cast<RecvWqe*>(slot(index)); }
+};
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_WORK_QUEUE_H
