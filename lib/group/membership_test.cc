@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Membership as a set: stories of attach and detach, and a model run of random operations.
+#include "group/membership.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/random.h"
+
+namespace uroce::group {
+namespace {
+
+constexpr Gid kGroupA = Gid::from_ipv4(0xEF010201);  // 239.1.2.1
+constexpr Gid kGroupB = Gid::from_ipv4(0xE0010201);  // 224.1.2.1: same MAC address as A
+constexpr MembershipLimits kSmall{.groups_max = 4, .memberships_max = 6, .members_max = 8};
+
+std::vector<uint32_t> members_of(const MembershipTable& table, const Gid& mgid) {
+  std::vector<uint32_t> members;
+  const Group* group = table.find(mgid);
+  if (group == nullptr) return members;
+  for (const Membership* m = table.first(*group); m != nullptr; m = table.next(*m)) {
+    members.push_back(m->member);
+  }
+  return members;
+}
+
+// MC-09, MC-30: membership is a set; the second attach changes nothing.
+TEST(Membership, AttachingTwiceIsOneMembership_Case65) {
+  MembershipTable table(kSmall, 1);
+  bool is_new = false;
+  EXPECT_EQ(table.attach(kGroupA, 3, &is_new), AttachResult::kAdded);
+  EXPECT_TRUE(is_new);
+  EXPECT_EQ(table.attach(kGroupA, 3), AttachResult::kAlready);
+  EXPECT_EQ(members_of(table, kGroupA), std::vector<uint32_t>{3});
+  EXPECT_EQ(table.memberships_of(3), 1u);
+  EXPECT_TRUE(table.detach(kGroupA, 3));
+  EXPECT_EQ(table.memberships_of(3), 0u);
+}
+
+// MC-20 … MC-22, MC-25.
+TEST(Membership, DetachOfANonMemberIsRefusedAndChangesNothing_Case65) {
+  MembershipTable table(kSmall, 1);
+  EXPECT_FALSE(table.detach(kGroupA, 1));
+  table.attach(kGroupA, 1);
+  EXPECT_FALSE(table.detach(kGroupA, 2));
+  EXPECT_FALSE(table.detach(kGroupB, 1));
+  EXPECT_FALSE(table.detach(kGroupA, kSmall.members_max));
+  EXPECT_EQ(members_of(table, kGroupA), std::vector<uint32_t>{1});
+  EXPECT_TRUE(table.detach(kGroupA, 1));
+  EXPECT_FALSE(table.detach(kGroupA, 1));
+}
+
+TEST(Membership, GroupsThatShareAMacAreTwoGroups_Case65) {
+  MembershipTable table(kSmall, 1);
+  table.attach(kGroupA, 1);
+  table.attach(kGroupB, 1);
+  EXPECT_EQ(table.group_count(), 2u);
+  EXPECT_TRUE(table.detach(kGroupA, 1));
+  EXPECT_EQ(table.find(kGroupA), nullptr);
+  EXPECT_EQ(members_of(table, kGroupB), std::vector<uint32_t>{1});
+}
+
+TEST(Membership, FirstAndLastMemberAreReported) {
+  MembershipTable table(kSmall, 1);
+  bool is_new = false;
+  bool empty = true;
+  table.attach(kGroupA, 1, &is_new);
+  EXPECT_TRUE(is_new);
+  table.attach(kGroupA, 2, &is_new);
+  EXPECT_FALSE(is_new);
+  table.detach(kGroupA, 1, &empty);
+  EXPECT_FALSE(empty);
+  table.detach(kGroupA, 2, &empty);
+  EXPECT_TRUE(empty);
+  EXPECT_EQ(table.group_count(), 0u);
+}
+
+TEST(Membership, DeliveryOrderIsAttachOrder) {
+  MembershipTable table(kSmall, 1);
+  for (uint32_t member : {5u, 2u, 7u, 0u}) table.attach(kGroupA, member);
+  table.detach(kGroupA, 2);
+  table.attach(kGroupA, 2);
+  EXPECT_EQ(members_of(table, kGroupA), (std::vector<uint32_t>{5, 7, 0, 2}));
+}
+
+TEST(Membership, FullTableRefusesAndStaysAsItIs) {
+  MembershipTable table(kSmall, 1);
+  for (uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(table.attach(Gid::from_ipv4(0xEF000000 + i), 0), AttachResult::kAdded);
+  }
+  EXPECT_EQ(table.attach(kGroupA, 0), AttachResult::kFull);  // no fifth group
+  EXPECT_EQ(table.attach(Gid::from_ipv4(0xEF000000), 1), AttachResult::kAdded);
+  EXPECT_EQ(table.attach(Gid::from_ipv4(0xEF000000), 2), AttachResult::kAdded);
+  EXPECT_EQ(table.attach(Gid::from_ipv4(0xEF000000), 3), AttachResult::kFull);
+  EXPECT_EQ(table.attach(Gid::from_ipv4(0xEF000000), 2), AttachResult::kAlready);
+  EXPECT_TRUE(table.detach(Gid::from_ipv4(0xEF000003), 0));
+  EXPECT_EQ(table.attach(kGroupA, 0), AttachResult::kAdded);
+  EXPECT_EQ(table.membership_count(), 6u);
+}
+
+// The table against a map of vectors: every answer, every list and every count, at each step.
+class Model {
+ public:
+  explicit Model(uint64_t seed) : table_(kLimits, seed), random_(seed) {}
+
+  void step() {
+    const Gid mgid = Gid::from_ipv4(0xEF000000 + static_cast<uint32_t>(random_.below(40)));
+    const auto member = static_cast<uint32_t>(random_.below(kLimits.members_max));
+    if (random_.below(2) == 0) {
+      attach(mgid, member);
+    } else {
+      detach(mgid, member);
+    }
+  }
+
+  void check_everything() {
+    uint32_t total = 0;
+    std::map<uint32_t, uint32_t> counts;
+    for (const auto& [mgid, members] : groups_) {
+      ASSERT_EQ(members_of(table_, mgid), members);
+      ASSERT_EQ(table_.find(mgid)->member_count, members.size());
+      total += static_cast<uint32_t>(members.size());
+      for (uint32_t member : members) ++counts[member];
+    }
+    ASSERT_EQ(table_.group_count(), groups_.size());
+    ASSERT_EQ(table_.membership_count(), total);
+    for (uint32_t member = 0; member < kLimits.members_max; ++member) {
+      ASSERT_EQ(table_.memberships_of(member), counts[member]);
+      std::set<Gid> seen;
+      for (auto* m = table_.first_of(member); m != nullptr; m = table_.next_of(*m)) {
+        ASSERT_EQ(m->member, member);
+        ASSERT_TRUE(seen.insert(table_.mgid_of(*m)).second);
+      }
+      ASSERT_EQ(seen.size(), counts[member]);
+    }
+    size_t listed = 0;
+    for (auto* g = table_.next_group(nullptr); g != nullptr; g = table_.next_group(g)) {
+      ASSERT_TRUE(groups_.contains(g->mgid));
+      ++listed;
+    }
+    ASSERT_EQ(listed, groups_.size());
+  }
+
+ private:
+  static constexpr MembershipLimits kLimits{
+      .groups_max = 24, .memberships_max = 60, .members_max = 10};
+
+  void attach(const Gid& mgid, uint32_t member) {
+    const auto known = groups_.find(mgid);
+    const bool is_member = known != groups_.end() && std::ranges::count(known->second, member) != 0;
+    const bool room = memberships_ < kLimits.memberships_max &&
+                      (known != groups_.end() || groups_.size() < kLimits.groups_max);
+    const AttachResult right = is_member ? AttachResult::kAlready
+                               : room    ? AttachResult::kAdded
+                                         : AttachResult::kFull;
+    bool is_new = false;
+    ASSERT_EQ(table_.attach(mgid, member, &is_new), right);
+    if (right != AttachResult::kAdded) return;
+    ASSERT_EQ(is_new, known == groups_.end());
+    groups_[mgid].push_back(member);
+    ++memberships_;
+  }
+
+  void detach(const Gid& mgid, uint32_t member) {
+    const auto known = groups_.find(mgid);
+    const bool is_member = known != groups_.end() && std::ranges::count(known->second, member) != 0;
+    bool empty = false;
+    ASSERT_EQ(table_.detach(mgid, member, &empty), is_member);
+    if (!is_member) return;
+    std::erase(known->second, member);
+    ASSERT_EQ(empty, known->second.empty());
+    if (empty) groups_.erase(known);
+    --memberships_;
+  }
+
+  MembershipTable table_;
+  Random random_;
+  std::map<Gid, std::vector<uint32_t>> groups_;
+  uint32_t memberships_ = 0;
+};
+
+TEST(Membership, AgreesWithAModelOverRandomOperations) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Model model(seed);
+    for (int step = 0; step < 3000 && !testing::Test::HasFatalFailure(); ++step) {
+      model.step();
+      model.check_everything();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace uroce::group
