@@ -11,8 +11,8 @@ TEST(Settings, DefaultsAreValid) { EXPECT_TRUE(validate(Settings{}).ok()); }
 
 TEST(Settings, EachRangeIsHeldAtItsEdges) {
   Settings settings;
-  settings.ports.push_back({.name = "p"});
-  PortSettings& port = settings.ports[0];
+  PortSettings& port = settings.ports.emplace_back();
+  port.name = "p";
   for (const uint32_t good : {1u, 16u}) {
     port.queue_count = good;
     EXPECT_TRUE(validate(settings).ok()) << good;
@@ -28,8 +28,10 @@ TEST(Settings, EachRangeIsHeldAtItsEdges) {
 
 TEST(Settings, ASharedPortTakesNoAddresses) {
   Settings settings;
-  settings.ports.push_back({.name = "p", .ownership = Ownership::kShared});
-  settings.ports[0].addresses.push_back(*parse_prefix("10.0.0.1/24"));
+  PortSettings& port = settings.ports.emplace_back();
+  port.name = "p";
+  port.ownership = Ownership::kShared;
+  port.addresses.push_back(*parse_prefix("10.0.0.1/24"));
   EXPECT_FALSE(validate(settings).ok());
 }
 
