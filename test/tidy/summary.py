@@ -43,10 +43,10 @@ def results_of(directory):
     results = []
     for line in log.read_text().splitlines():
         entry = json.loads(line)
-        test = entry['name'].split(' / ')[-1].split(':')[-1]
+        test = entry['name'].split(' / ')[-1]
         plain = {'OK': 'passed', 'EXPECTEDFAIL': 'passed', 'SKIP': 'skipped'}
         outcome = plain.get(entry['result'], 'failed')
-        cases = cases_of(junit, test)
+        cases = cases_of(junit, entry['name'])
         if not cases or (outcome == 'failed' and all(c[1] != 'failed' for c in cases)):
             cases.append(('', outcome))
         results += [(f'{build}: {test} {case}'.rstrip(), how) for case, how in cases]
