@@ -91,9 +91,9 @@ struct CompletionQueue {
   void* user = nullptr;  // the device's object, handed back in events
   std::atomic<CqArm> armed{CqArm::kNone};
   std::atomic<bool> overrun{false};
+  uint32_t next_lane = 0;  // consumer: where the next poll begins, so that no lane starves
 };
 
-// Engine side, in completion_queue.cc: cq_push (false: full), cq_publish.
 struct TransportEnv;
 
 // Appends to this engine's lane. False: the lane is full; the CQ is marked overrun and an event
@@ -101,7 +101,8 @@ struct TransportEnv;
 bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe);
 
 // Publishes all lanes that cq_push made dirty, one release store each, and raises an event for
-// each armed queue. Called once at the end of every engine input.
+// each armed queue; a queue whose event finds the event ring full is tried again at the next call.
+// Called once at the end of every engine input.
 void cq_publish_all(TransportEnv& env);
 
 // Consumer side, one thread at a time: copies up to `count` entries into `out` in order of each
@@ -110,6 +111,11 @@ uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Cqe* out);
 
 // Consumer side: whether a poll would find something.
 bool cq_has_entries(const CompletionQueue& cq);
+
+// Any thread: asks for one event for the next completion (kNextComp) or the next solicited or
+// failed one (kSolicited); an arming for more is not narrowed. True: entries wait already, for
+// which no event will come; poll again.
+bool cq_arm(CompletionQueue& cq, CqArm arm);
 
 // Consumer side: takes back all unpolled entries of one queue pair (its face handle), when that is
 // destroyed: a reused QPN must not inherit them.

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/counter.h"
 #include "transport/completion_queue.h"
 #include "transport/qp_attributes.h"
 #include "transport/requester_state.h"

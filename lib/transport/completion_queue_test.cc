@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion queues: lanes, overrun, one-shot notification, and taking entries back.
+#include "transport/completion_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "transport/qp_memory.h"
+#include "transport/transport_env.h"
+
+namespace uroce::transport {
+namespace {
+
+// Two engines that share completion queues.
+class CompletionQueueTest : public ::testing::Test {
+ protected:
+  CompletionQueueTest() {
+    for (uint32_t i = 0; i < 2; ++i) {
+      env[i].engine_index = i;
+      env[i].counters = &counters[i];
+    }
+    cq = make(4);
+  }
+  CompletionQueue* make(uint32_t depth) {
+    const size_t size = cq_memory_bytes(depth, 2);
+    blocks_.emplace_back(size + kCacheLine);
+    uint8_t* p = blocks_.back().data();
+    p += (kCacheLine - reinterpret_cast<uintptr_t>(p) % kCacheLine) % kCacheLine;
+    CompletionQueue* made = carve_cq_memory(depth, 2, p);
+    made->user = made;
+    return made;
+  }
+  Cqe cqe(uint64_t wr_id, WcStatus status = WcStatus::kSuccess, bool solicited = false) {
+    Cqe c{};
+    c.wr_id = wr_id;
+    c.qp = &qps_[0];
+    c.status = status;
+    c.solicited = solicited;
+    return c;
+  }
+  std::vector<uint64_t> poll(uint32_t count = 100) {
+    std::vector<Cqe> out(count);
+    out.resize(cq_poll(*cq, count, out.data()));
+    std::vector<uint64_t> ids;
+    for (const Cqe& c : out) ids.push_back(c.wr_id);
+    return ids;
+  }
+  static std::vector<EventType> events(TransportEnv& e) {
+    std::vector<EventType> out;
+    while (e.event_head != e.event_tail) {
+      out.push_back(e.events[e.event_head++ % TransportEnv::kEventsMax].type);
+    }
+    return out;
+  }
+  using Ids = std::vector<uint64_t>;
+  using Events = std::vector<EventType>;
+
+  TransportEnv env[2];
+  TransportCounters counters[2];
+  CompletionQueue* cq = nullptr;
+  int qps_[2] = {};
+
+ private:
+  std::vector<std::vector<uint8_t>> blocks_;
+};
+
+TEST_F(CompletionQueueTest, EntriesShowWhenTheInputIsOver) {
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2)));
+  EXPECT_FALSE(cq_has_entries(*cq));
+  EXPECT_EQ(poll(), Ids{});
+  cq_publish_all(env[0]);
+  EXPECT_TRUE(cq_has_entries(*cq));
+  EXPECT_EQ(poll(1), Ids{1});
+  EXPECT_EQ(poll(), Ids{2});
+  EXPECT_FALSE(cq_has_entries(*cq));
+}
+
+TEST_F(CompletionQueueTest, EachEngineFillsItsOwnLaneInOrder) {
+  for (uint64_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(cq_push(env[0], *cq, cqe(i)));
+    ASSERT_TRUE(cq_push(env[1], *cq, cqe(10 + i)));
+  }
+  cq_publish_all(env[1]);
+  EXPECT_EQ(poll(2), (Ids{10, 11}));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(poll(), (Ids{0, 1, 2, 3, 12, 13}));
+}
+
+TEST_F(CompletionQueueTest, ABusyLaneDoesNotStarveTheOther) {
+  for (uint64_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(cq_push(env[0], *cq, cqe(i)));
+    ASSERT_TRUE(cq_push(env[1], *cq, cqe(10 + i)));
+  }
+  cq_publish_all(env[0]);
+  cq_publish_all(env[1]);
+  EXPECT_EQ(poll(1), Ids{0});
+  EXPECT_EQ(poll(1), Ids{10});
+  EXPECT_EQ(poll(1), Ids{1});
+}
+
+TEST_F(CompletionQueueTest, AFullLaneIsOneErrorEventAndCounted) {
+  for (uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(cq_push(env[0], *cq, cqe(i)));
+  EXPECT_FALSE(cq_push(env[0], *cq, cqe(4)));
+  EXPECT_FALSE(cq_push(env[0], *cq, cqe(5)));
+  EXPECT_TRUE(cq->overrun.load());
+  EXPECT_EQ(events(env[0]), Events{EventType::kCqErr});
+  EXPECT_EQ(counters[0].cq_overrun.value(), 2u);
+  cq_publish_all(env[0]);
+  EXPECT_EQ(poll(), (Ids{0, 1, 2, 3}));
+  EXPECT_TRUE(cq_push(env[0], *cq, cqe(6))) << "the queue itself goes on";
+}
+
+TEST_F(CompletionQueueTest, RingWrapsAroundManyTimes) {
+  for (uint64_t i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(cq_push(env[0], *cq, cqe(i)));
+    cq_publish_all(env[0]);
+    ASSERT_EQ(poll(), Ids{i});
+  }
+}
+
+// case 41
+TEST_F(CompletionQueueTest, AnArmingGivesOneEvent) {
+  EXPECT_FALSE(cq_arm(*cq, CqArm::kNextComp));
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  EXPECT_EQ(events(env[0]), Events{});
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{});
+}
+
+// case 41
+TEST_F(CompletionQueueTest, WhatWaitedBeforeTheArmingIsReportedByIt) {
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  cq_publish_all(env[0]);
+  EXPECT_TRUE(cq_arm(*cq, CqArm::kNextComp));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{}) << "no event for the one that waited";
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+}
+
+// The wake-up that must not be lost: written, then armed, then published.
+TEST_F(CompletionQueueTest, ArmedBetweenWritingAndPublishingStillGetsItsEvent) {
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  EXPECT_FALSE(cq_arm(*cq, CqArm::kNextComp));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+}
+
+// case 41
+TEST_F(CompletionQueueTest, SolicitedArmingWaitsForSolicitedOrFailed) {
+  cq_arm(*cq, CqArm::kSolicited);
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{});
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2, WcStatus::kSuccess, true)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+  cq_arm(*cq, CqArm::kSolicited);
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(3)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{}) << "the flag of the last burst must be gone";
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(4, WcStatus::kWrFlushErr)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+}
+
+TEST_F(CompletionQueueTest, ArmingForMoreIsNotNarrowed) {
+  cq_arm(*cq, CqArm::kNextComp);
+  cq_arm(*cq, CqArm::kSolicited);
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+}
+
+TEST_F(CompletionQueueTest, TwoEnginesRaiseOneEventForOneArming) {
+  cq_arm(*cq, CqArm::kNextComp);
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  ASSERT_TRUE(cq_push(env[1], *cq, cqe(2)));
+  cq_publish_all(env[0]);
+  cq_publish_all(env[1]);
+  EXPECT_EQ(events(env[0]).size() + events(env[1]).size(), 1u);
+}
+
+TEST_F(CompletionQueueTest, AFullEventRingDelaysTheEventAndDoesNotLoseIt) {
+  cq_arm(*cq, CqArm::kNextComp);
+  for (uint32_t i = 0; i < TransportEnv::kEventsMax; ++i) {
+    env[0].raise(EventType::kPortActive, nullptr);
+  }
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(poll(), Ids{1}) << "shown all the same";
+  events(env[0]);
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+}
+
+TEST_F(CompletionQueueTest, TakesBackOneQueuePairsEntriesOnly) {
+  Cqe other = cqe(2);
+  other.qp = &qps_[1];
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  ASSERT_TRUE(cq_push(env[0], *cq, other));
+  ASSERT_TRUE(cq_push(env[1], *cq, cqe(3)));
+  cq_publish_all(env[0]);
+  cq_publish_all(env[1]);
+  cq_take_back(*cq, &qps_[0]);
+  EXPECT_TRUE(cq_has_entries(*cq));
+  EXPECT_EQ(poll(1), Ids{2});
+  EXPECT_FALSE(cq_has_entries(*cq)) << "what was taken back does not count";
+  EXPECT_EQ(poll(), Ids{});
+  for (uint64_t i = 0; i < 4; ++i) EXPECT_TRUE(cq_push(env[0], *cq, cqe(i))) << "room is back";
+}
+
+TEST_F(CompletionQueueTest, AFullListOfDirtyQueuesIsPublishedEarly) {
+  std::vector<CompletionQueue*> many;
+  for (uint32_t i = 0; i <= TransportEnv::kDirtyMax; ++i) {
+    many.push_back(make(1));
+    cq_arm(*many[i], CqArm::kNextComp);
+    ASSERT_TRUE(cq_push(env[0], *many[i], cqe(i)));
+  }
+  EXPECT_TRUE(cq_has_entries(*many.front()));
+  EXPECT_FALSE(cq_has_entries(*many.back()));
+  EXPECT_EQ(events(env[0]).size(), TransportEnv::kDirtyMax);
+  cq_publish_all(env[0]);
+  EXPECT_TRUE(cq_has_entries(*many.back()));
+  EXPECT_EQ(events(env[0]).size(), 1u);
+}
+
+TEST_F(CompletionQueueTest, WithListAndEventRingFullAnEntryIsShownAtOnce) {
+  for (uint32_t i = 0; i < TransportEnv::kEventsMax; ++i) {
+    env[0].raise(EventType::kPortActive, nullptr);
+  }
+  for (uint32_t i = 0; i < TransportEnv::kDirtyMax; ++i) {
+    CompletionQueue* one = make(1);
+    cq_arm(*one, CqArm::kNextComp);
+    ASSERT_TRUE(cq_push(env[0], *one, cqe(i)));
+  }
+  cq_arm(*cq, CqArm::kNextComp);
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(7)));
+  EXPECT_EQ(poll(), Ids{7});
+  EXPECT_EQ(counters[0].events_lost.value(), 1u);
+}
+
+}  // namespace
+}  // namespace uroce::transport
