@@ -137,6 +137,14 @@ class HouseRules(unittest.TestCase):
         self.refuses(rules.rooms_are_described, 'doc/architecture.md', '`lib/base` `lib/engine` '
                      '`lib/nic`', 'lib/device')
 
+    def test_a_name_that_no_page_explains_is_refused(self):
+        self.refuses(rules.names_are_documented, 'lib/wire/drop.cc', '{Drop::kIcrc, "icrc", "x"}',
+                     '`icrc`')
+        self.refuses(rules.names_are_documented, 'lib/config/keys.cc', '{"port.mtu", 3}',
+                     'configuration.md')
+        self.assertEqual([], self.breaches(rules.names_are_documented, {
+            'lib/wire/drop.cc': '{Drop::kIcrc, "icrc", "x"}', 'doc/counters.md': '`icrc`'}))
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -217,7 +217,25 @@ def rooms_are_described(tree):
             for room in tree.rooms if f'lib/{room}`' not in text]
 
 
+def names_are_documented(tree):
+    """Names that a user meets stand in the page for them, in backquotes."""
+    tables = (
+        ('lib/wire/drop.cc', r'\{Drop::k\w+,\s*"(\w+)"', 'doc/counters.md'),
+        ('lib/transport/transport_counters.h', r'\bX\((\w+)\)  ', 'doc/counters.md'),
+        ('lib/observe/counter_names.cc', r'"(\w+)"', 'doc/counters.md'),
+        ('lib/config/keys.cc', r'\{"([\w.]+)"', 'doc/configuration.md'),
+    )
+    breaches = []
+    for source, pattern, page in tables:
+        names = re.findall(pattern, tree.by_name[source].text) if source in tree.by_name else []
+        text = tree.by_name[page].text if page in tree.by_name else ''
+        breaches += [f'{page}:1: does not explain `{name}` of {source}' for name in names
+                     if f'`{name}`' not in text and name != 'none']
+    return breaches
+
+
 RULES = (includes_point_down, dpdk_stays_at_the_door, the_core_is_silent, the_library_is_a_guest,
          programs_use_the_public_headers, public_headers_are_c, sizes, each_file_has_its_test,
          files_introduce_themselves, nothing_is_left_over, no_file_is_the_whole,
-         each_file_is_built, suites_are_known, links_lead_somewhere, rooms_are_described)
+         each_file_is_built, suites_are_known, links_lead_somewhere, rooms_are_described,
+         names_are_documented)

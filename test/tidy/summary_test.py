@@ -35,7 +35,8 @@ class Summary(unittest.TestCase):
             <testsuite name="uroce.uroce:unit / base.S"><testcase name="x" classname="S"/>
               <testcase name="y" classname="S"><skipped/></testcase>
               <testcase name="z" classname="S"><failure/></testcase></testsuite>
-            <testsuite name="uroce.uroce:unit / other.S"><testcase name="x" classname="S"/></testsuite>'''))
+            <testsuite name="uroce.uroce:unit / other.S">
+              <testcase name="x" classname="S"/></testsuite>'''))
 
     def test_a_program_that_crashed_after_good_cases_failed(self):
         results = self.results(log('base', 'FAIL'), '''<testsuite name="uroce.uroce:unit / base.S">
