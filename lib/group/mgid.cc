@@ -7,16 +7,13 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "wire/ip.h"
 
 namespace uroce::group {
 
 MacAddress mac_of(const Gid& mgid) {
   UROCE_DEBUG_ASSERT(is_valid_mgid(mgid));
-  const auto& b = mgid.bytes;
-  if (mgid.is_ipv4()) {
-    return {{0x01, 0x00, 0x5e, static_cast<uint8_t>(b[13] & 0x7f), b[14], b[15]}};
-  }
-  return {{0x33, 0x33, b[12], b[13], b[14], b[15]}};
+  return wire::multicast_mac(mgid);
 }
 
 MgidText mgid_text(const Gid& mgid) {

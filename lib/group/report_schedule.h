@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a host tells the routers which groups it listens to: the part of IGMPv3 (RFC 3376, 5) and
+// MLDv2 (RFC 3810, 6) that is the same for both. The wire form is in igmp_host and mld_host.
+//
+// Each group that is joined, or left and not yet fully reported, has an entry with two deadlines:
+// of its next change report and of its answer to a query for it. A change (join or leave) is
+// reported at once and, because a frame may get lost, once more after a random delay of at most
+// one second (robustness 2). A later change starts the two reports anew with the new record. A
+// query for one group sets the entry's answer to a random time within the time that the querier
+// allows; a general query sets one answer for all groups, which walks over the entries. An answer
+// that is due within that time anyway stays as it is: later queries neither put it off nor draw
+// again, so a flood of queries costs no more than one answer in its time.
+// A group that is left before any report named it was never there: it goes without a report.
+//
+// Records that leave in one frame get one common delay for their repetition, so a burst of joins
+// is a burst of full frames again.
+#ifndef UROCE_GROUP_REPORT_SCHEDULE_H
+#define UROCE_GROUP_REPORT_SCHEDULE_H
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/counter.h"
+#include "base/due_heap.h"
+#include "base/keyed_hash.h"
+#include "base/random.h"
+#include "base/slot_index.h"
+#include "base/types.h"
+#include "wire/membership.h"
+
+namespace uroce::group {
+
+class ReportSchedule {
+ public:
+  static constexpr uint8_t kRobustness = 2;
+  static constexpr Duration kRepeatWithin = std::chrono::seconds(1);
+  // A querier that allows less gets its answer within this: bounds what a flood of queries costs.
+  static constexpr Duration kResponseWithinMin = std::chrono::milliseconds(10);
+
+  // At most `groups_max` groups are joined at a time. `seed` for delays and the hash key.
+  ReportSchedule(uint32_t groups_max, uint64_t seed);
+
+  // The first local member came, or the last one went. True when the table has room; false from
+  // leave() for a group that is not joined. Both change nothing the second time.
+  bool join(Time now, const Gid& group);
+  bool leave(Time now, const Gid& group);
+  // Every joined group is reported as if it were joined now.
+  void reannounce(Time now);
+
+  void handle_general_query(Time now, Duration response_within);
+  void handle_group_query(Time now, const Gid& group, Duration response_within);
+
+  // Fills `out` with records that are due, and takes them as sent. 0: nothing is due.
+  uint32_t take_due(Time now, std::span<wire::GroupRecord> out);
+  // When take_due() has something next, or kNever.
+  Time poll_timeout() const;
+
+  bool is_joined(const Gid& group) const;
+  uint32_t joined_count() const { return joined_count_; }
+  // Leaves whose repetition was given up to make room.
+  uint64_t leaves_cut_short() const { return leaves_cut_short_.value(); }
+
+ private:
+  enum class State : uint8_t { kFree, kJoined, kLeaving };
+  struct Entry {
+    Gid group{};
+    State state = State::kFree;
+    bool announced = false;    // some report has named the group as joined
+    uint8_t changes_left = 0;  // change reports still to be sent
+    Time change_due = kNever;
+    Time response_due = kNever;
+    uint32_t next_free = kNoSlot;
+  };
+
+  uint32_t find(const Gid& group) const;
+  uint32_t take_slot();
+  void free_slot(uint32_t slot);
+  void start_change(Time now, uint32_t slot, State state);
+  void update_due(uint32_t slot);
+  wire::GroupRecord take_entry(Time now, uint32_t slot, Time repeat);
+  uint32_t take_general(std::span<wire::GroupRecord> out);
+
+  uint32_t groups_max_;
+  uint32_t slots_;
+  uint32_t joined_count_ = 0;
+  uint32_t free_ = kNoSlot;
+  uint32_t evict_from_ = 0;
+  Random random_;
+  KeyedHash hash_;
+  SlotIndex index_;
+  DueHeap due_;
+  std::unique_ptr<Entry[]> entries_;
+  Time general_due_ = kNever;
+  Time walk_since_ = kNever;  // the answer to a general query is on its way out
+  uint32_t walk_at_ = 0;
+  Counter leaves_cut_short_;
+};
+
+}  // namespace uroce::group
+
+#endif  // UROCE_GROUP_REPORT_SCHEDULE_H
