@@ -192,8 +192,9 @@ TEST(IgmpHost, TagsReportsAndUsesTheAddressThatCameLater) {
 TEST(IgmpHost, AllHostsGroupIsTakenInSilence) {
   IgmpHost host(config());
   EXPECT_TRUE(host.join(kStart, Gid::from_ipv4(0xE0000001)));
-  EXPECT_TRUE(host.leave(kStart, Gid::from_ipv4(0xE0000001)));
   EXPECT_TRUE(run(host, kStart, kLater).empty());
+  EXPECT_TRUE(host.leave(kLater, Gid::from_ipv4(0xE0000001)));
+  EXPECT_TRUE(run(host, kLater, kLater + seconds(10)).empty());
 }
 
 TEST(IgmpHost, RefusesBadFramesByNameAndIgnoresReportsOfOthers) {

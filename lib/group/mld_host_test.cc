@@ -141,7 +141,8 @@ TEST(MldHost, GroupsWithoutReportsAreTakenInSilence) {
   MldHost host(config());
   for (const char* text : {"ff02::1", "ff01::2", "ff10::5"}) {
     EXPECT_TRUE(host.join(kStart, parse_mgid(text).value())) << text;
-    EXPECT_TRUE(host.leave(kStart, parse_mgid(text).value())) << text;
+    EXPECT_TRUE(run(host, kStart, kLater).empty()) << text;
+    EXPECT_TRUE(host.leave(kLater, parse_mgid(text).value())) << text;
   }
   EXPECT_TRUE(run(host, kStart, kLater).empty());
   host.join(kStart, parse_mgid("ff02::2").value());

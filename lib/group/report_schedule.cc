@@ -133,7 +133,6 @@ void ReportSchedule::start_change(Time now, uint32_t slot, State state) {
   entry.state = state;
   entry.changes_left = kRobustness;
   entry.change_due = now;
-  if (state == State::kLeaving) entry.response_due = kNever;
   update_due(slot);
 }
 
