@@ -10,6 +10,8 @@ constexpr uint8_t kProtocolFragment = 44;
 constexpr uint8_t kProtocolDestinationOptions = 60;
 constexpr uint8_t kMldQuery = 130;
 constexpr uint8_t kMldDone = 132;
+constexpr uint8_t kRouterSolicitation = 133;  // … neighbour messages …
+constexpr uint8_t kRedirect = 137;
 constexpr uint8_t kMldReport2 = 143;
 
 // True when a frame with (or without) this tag belongs to the VLAN of the port.
@@ -58,7 +60,9 @@ FrameKind classify_icmpv6(std::span<const uint8_t> frame, L3Info& info) {
   if (frame.size() <= info.l4_offset) return other(info, Drop::kFrameShort);
   const uint8_t type = frame[info.l4_offset];
   const bool mld = (type >= kMldQuery && type <= kMldDone) || type == kMldReport2;
-  return found(info, mld ? FrameKind::kMld : FrameKind::kIcmpv6, Drop::kIpProtocol);
+  if (mld) return found(info, FrameKind::kMld, Drop::kIpProtocol);
+  const bool nd = type >= kRouterSolicitation && type <= kRedirect;
+  return found(info, nd ? FrameKind::kNd : FrameKind::kIcmpv6, Drop::kIpProtocol);
 }
 
 FrameKind classify_ipv6(std::span<const uint8_t> frame, L3Info& info) {

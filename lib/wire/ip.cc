@@ -70,6 +70,21 @@ uint32_t store_address(uint8_t* to, const Gid& address) {
   return 16;
 }
 
+Gid load_address(const uint8_t* from, bool ipv6) {
+  if (!ipv6) return Gid::from_ipv4(load_be32(from));
+  Gid gid;
+  std::memcpy(gid.bytes.data(), from, sizeof gid.bytes);
+  return gid;
+}
+
+MacAddress multicast_mac(const Gid& group) {
+  const uint8_t* ip = group.bytes.data() + 12;
+  if (group.is_ipv4()) {
+    return {{0x01, 0x00, 0x5e, static_cast<uint8_t>(ip[1] & 0x7f), ip[2], ip[3]}};
+  }
+  return {{0x33, 0x33, ip[0], ip[1], ip[2], ip[3]}};
+}
+
 uint64_t pseudo_header_sum(const IpFields& fields, uint32_t payload_bytes) {
   uint8_t addresses[32];
   const uint32_t half = store_address(addresses, fields.source);

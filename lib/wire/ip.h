@@ -46,6 +46,12 @@ uint64_t pseudo_header_sum(const IpFields& fields, uint32_t payload_bytes);
 
 // Writes an address as it lies in an IP header: 4 bytes for IPv4 (returned), else 16.
 uint32_t store_address(uint8_t* to, const Gid& address);
+// Reads an address from an IP header as a GID.
+Gid load_address(const uint8_t* from, bool ipv6);
+
+// The Ethernet address of a multicast group: 01:00:5e and the low 23 bits of an IPv4 group (RFC
+// 1112), 33:33 and the low 32 bits of an IPv6 group (RFC 2464).
+MacAddress multicast_mac(const Gid& group);
 
 }  // namespace uroce::wire
 

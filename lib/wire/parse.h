@@ -46,7 +46,8 @@ enum class FrameKind : uint8_t {
   kRoce,    // UDP to port 4791: parse_roce()
   kArp,     // wire/arp.h
   kIcmp,    // ICMP over IPv4: wire/icmp.h
-  kIcmpv6,  // echo, errors and neighbour discovery: wire/icmp.h, wire/nd.h
+  kIcmpv6,  // echo and errors over IPv6: wire/icmp.h
+  kNd,      // neighbour and router discovery: wire/nd.h
   kIgmp,    // wire/igmp.h
   kMld,     // wire/mld.h
   kOther,   // nobody: L3Info::not_roce says why
@@ -105,8 +106,8 @@ struct ParsedFrame {
   MacAddress source_mac() const { return load_mac(frame + 6); }
   MacAddress destination_mac() const { return load_mac(frame); }
   uint8_t ecn() const { return traffic_class & 3; }
-  Gid source() const { return ipv6 ? gid_at(l3() + 8) : Gid::from_ipv4(source_ipv4); }
-  Gid destination() const { return ipv6 ? gid_at(l3() + 24) : Gid::from_ipv4(destination_ipv4); }
+  Gid source() const { return load_address(l3() + (ipv6 ? 8 : 12), ipv6); }
+  Gid destination() const { return load_address(l3() + (ipv6 ? 24 : 16), ipv6); }
   // The same comparisons without making a Gid.
   bool source_is(const Gid& gid) const { return is(gid, l3() + 8, source_ipv4); }
   bool destination_is(const Gid& gid) const { return is(gid, l3() + 24, destination_ipv4); }
@@ -125,11 +126,6 @@ struct ParsedFrame {
   XrcEth xrceth() const { return XrcEth::parse(bth + info->xrceth); }
 
  private:
-  static Gid gid_at(const uint8_t* from) {
-    Gid gid;
-    std::memcpy(gid.bytes.data(), from, sizeof gid.bytes);
-    return gid;
-  }
   bool is(const Gid& gid, const uint8_t* at, uint32_t ipv4) const {
     const uint8_t* bytes = gid.bytes.data();
     if (ipv6) {
