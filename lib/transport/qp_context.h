@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/counter.h"
+#include "base/types.h"
 #include "transport/completion_queue.h"
 #include "transport/qp_attributes.h"
 #include "transport/requester_state.h"
@@ -44,6 +45,7 @@ struct QpContext {
   QpState state = QpState::kReset;
   bool signal_all = false;        // sq_sig_all
   bool on_transmit_list = false;  // engine's
+  bool block_multicast_loopback = false;
   uint32_t pd = 0;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* recv_cq = nullptr;
@@ -61,6 +63,7 @@ struct QpContext {
   QpContext* timer_next = nullptr;
   QpContext* timer_previous = nullptr;
   uint32_t timer_bucket = 0;
+  uint8_t counted_timeout = 0;  // the ACK timeout code that the engine counts as armed; 0: none
 
   // Per-QP counters for users (testroce): of receive packets lost to an empty queue, etc.
   Counter recv_queue_empty;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The profile says the same as the command line, and its errors name file and line.
+#include "config/profile.h"
+
+#include <gtest/gtest.h>
+
+namespace uroce::config {
+namespace {
+
+TEST(Profile, SaysTheSameAsTheCommandLine) {
+  Settings settings;
+  ASSERT_TRUE(apply_profile_text("mode = \"worker\"\n"
+                                 "cores = [1, 3]\n"
+                                 "rings = 2\n"
+                                 "[limits]\n"
+                                 "queue_pairs = 256\n"
+                                 "[[port]]\n"
+                                 "name = \"p0\"\n"
+                                 "address = [\"10.0.0.1/24\", \"fd00::1/64\"]\n"
+                                 "own = true\n",
+                                 "test.toml", settings)
+                  .ok());
+  EXPECT_EQ(settings.cores, (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(settings.limits.queue_pairs, 256u);
+  ASSERT_EQ(settings.ports.size(), 1u);
+  EXPECT_EQ(settings.ports[0].addresses.size(), 2u);
+  EXPECT_EQ(settings.ports[0].ownership, Ownership::kOwn);
+}
+
+TEST(Profile, ErrorsNameFileLineAndKey) {
+  Settings settings;
+  EXPECT_EQ(apply_profile_text("rings = 1\nmodus = \"inline\"\n", "x.toml", settings).message(),
+            "x.toml:2: unknown key 'modus': known are mode, rings, cores, fault, log_level, "
+            "[limits], [[port]]");
+  EXPECT_EQ(
+      apply_profile_text("[[port]]\nname = \"p\"\nvlan = \"x\"\n", "x.toml", settings).message(),
+      "x.toml:3: vlan=x: give a number");
+  EXPECT_EQ(
+      std::string(apply_profile_text("rings = = 2\n", "x.toml", settings).message()).substr(0, 9),
+      "x.toml:1:");
+}
+
+}  // namespace
+}  // namespace uroce::config
