@@ -22,34 +22,12 @@
 
 #include "base/types.h"
 #include "engine/command.h"
+#include "engine/device_shared.h"
 #include "engine/doorbell.h"
-#include "memory/key_table.h"
 #include "transport/transport_env.h"
 #include "wire/frame.h"
 
 namespace uroce::engine {
-
-// What the engines of one device share; read-only or atomic. Outlives the engines.
-struct DeviceShared {
-  memory::KeyTable* keys = nullptr;
-  uint32_t engine_count = 1;
-  uint32_t qp_slots_per_engine = 1024;  // a power of two
-  // Members that engine i has in any group: group packets go to every engine with some.
-  std::unique_ptr<std::atomic<uint32_t>[]> group_members;
-};
-
-// QPN layout: the low bits are the device-wide slot (engine * qp_slots_per_engine + slot), the
-// bits above a random generation. Slots whose QPN would be 0, 1 or 0xFFFFFF are never given out;
-// QP 1 is looked up apart.
-struct QpnLayout {
-  uint32_t slots_per_engine = 0;
-  uint32_t engine_count = 0;
-  uint32_t slot_bits = 0;  // of the device-wide slot
-  static QpnLayout of(const DeviceShared& shared);
-  uint32_t device_slot(Qpn qpn) const { return qpn.value() & ((1u << slot_bits) - 1); }
-  uint32_t engine_of(Qpn qpn) const { return device_slot(qpn) / slots_per_engine; }
-  uint32_t slot_of(Qpn qpn) const { return device_slot(qpn) % slots_per_engine; }
-};
 
 struct EngineConfig {
   uint32_t index = 0;
