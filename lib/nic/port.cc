@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One DPDK port: opening, closing, and what the device sees of it.
+#include "nic/port.h"
+
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "nic/fault_stage.h"
+#include "nic/pool.h"
+#include "nic/ring_pairs.h"
+
+namespace uroce::nic {
+namespace {
+
+std::string port_names() {
+  std::vector<std::string> names;
+  for (uint64_t id = rte_eth_find_next(0); id < RTE_MAX_ETHPORTS;
+       id = rte_eth_find_next(static_cast<uint16_t>(id + 1))) {
+    char name[RTE_ETH_NAME_MAX_LEN];
+    if (rte_eth_dev_get_name_by_port(static_cast<uint16_t>(id), name) == 0) {
+      names.push_back(name);
+    }
+  }
+  return names.empty() ? "there is none, give EAL a --vdev or bind a NIC"
+                       : "there are: " + absl::StrJoin(names, ", ");
+}
+
+std::string devargs_of(const rte_eth_dev_info& dev) {
+  const rte_devargs* devargs = dev.device == nullptr ? nullptr : rte_dev_devargs(dev.device);
+  return devargs == nullptr || devargs->args == nullptr ? "" : devargs->args;
+}
+
+constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
+constexpr uint64_t kRxOffloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Port>> Port::open(const PortConfig& config) {
+  std::unique_ptr<Port> port(new Port(config));
+  if (absl::Status status = port->find(); !status.ok()) return status;
+  rte_eth_dev_info dev{};
+  if (const int result = rte_eth_dev_info_get(port->port_id_, &dev); result != 0) {
+    return absl::InternalError(absl::StrFormat("port %s: it says nothing of itself: %s",
+                                               port->name_, rte_strerror(-result)));
+  }
+  port->driver_ = dev.driver_name;
+  port->if_index_ = static_cast<int>(dev.if_index);
+  port->adopt_mac();
+  if (absl::Status status = port->choose_size(dev); !status.ok()) return status;
+  if (absl::Status status = port->configure(dev); !status.ok()) return status;
+  if (absl::Status status = port->start(); !status.ok()) return status;
+  port->make_queues();
+  return port;
+}
+
+absl::Status Port::find() {
+  uint32_t number = 0;
+  if (rte_eth_dev_get_port_by_name(config_.name.c_str(), &port_id_) != 0) {
+    if (!absl::SimpleAtoi(config_.name, &number) || number >= RTE_MAX_ETHPORTS ||
+        rte_eth_dev_is_valid_port(static_cast<uint16_t>(number)) == 0) {
+      return absl::NotFoundError(
+          absl::StrFormat("port %s: no such DPDK port; %s", config_.name, port_names()));
+    }
+    port_id_ = static_cast<uint16_t>(number);
+  }
+  char name[RTE_ETH_NAME_MAX_LEN];
+  rte_eth_dev_get_name_by_port(port_id_, name);
+  name_ = name;
+  socket_ = rte_eth_dev_socket_id(port_id_);
+  return absl::OkStatus();
+}
+
+// A port without a MAC of its own (net_ring as a --vdev) gets a local one.
+void Port::adopt_mac() {
+  rte_ether_addr address{};
+  rte_eth_macaddr_get(port_id_, &address);
+  std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.bytes.begin());
+  if (!mac_.is_zero()) return;
+  mac_ = local_mac(static_cast<uint8_t>(port_id_));
+  std::copy(mac_.bytes.begin(), mac_.bytes.end(), address.addr_bytes);
+  if (rte_eth_dev_mac_addr_add(port_id_, &address, 0) != 0) {
+    rte_eth_dev_default_mac_addr_set(port_id_, &address);
+  }
+}
+
+absl::Status Port::choose_size(const rte_eth_dev_info& dev) {
+  FrameSizeFacts facts{.port = name_,
+                       .driver = driver_,
+                       .devargs = devargs_of(dev),
+                       .max_rx_pktlen = dev.max_rx_pktlen,
+                       .max_mtu = dev.max_mtu,
+                       .mtu_wish = config_.mtu};
+  absl::StatusOr<FrameSize> size = choose_frame_size(facts);
+  if (!size.ok()) return size.status();
+  size_ = *std::move(size);
+  if (!size_.warning.empty()) log(size_.warning);
+  return absl::OkStatus();
+}
+
+absl::Status Port::configure(const rte_eth_dev_info& dev) {
+  const uint32_t queue_max = std::min(dev.max_rx_queues, dev.max_tx_queues);
+  if (config_.queue_count == 0 || config_.queue_count > queue_max) {
+    return absl::InvalidArgumentError(absl::StrFormat("port %s: %d queues: it has 1 to %d", name_,
+                                                      config_.queue_count, queue_max));
+  }
+  const auto queues = static_cast<uint16_t>(config_.queue_count);
+  rte_eth_conf conf{};
+  conf.rxmode.mtu = size_.configure_mtu;
+  conf.rxmode.offloads = dev.rx_offload_capa & kRxOffloads;
+  if (queues > 1 && (dev.flow_type_rss_offloads & kUdpHashes) != 0) {
+    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    conf.rx_adv_conf.rss_conf.rss_hf = dev.flow_type_rss_offloads & kUdpHashes;
+  }
+  if (const int result = rte_eth_dev_configure(port_id_, queues, queues, &conf); result != 0) {
+    return absl::InternalError(absl::StrFormat("port %s: cannot be configured with %d queues: %s",
+                                               name_, queues, rte_strerror(-result)));
+  }
+  uint16_t rx_count = config_.descriptors;
+  uint16_t tx_count = config_.descriptors;
+  if (const int result = rte_eth_dev_adjust_nb_rx_tx_desc(port_id_, &rx_count, &tx_count);
+      result != 0) {
+    return absl::InternalError(absl::StrFormat("port %s: %d descriptors: %s", name_,
+                                               config_.descriptors, rte_strerror(-result)));
+  }
+  return setup_queues(dev, rx_count, tx_count);
+}
+
+absl::Status Port::setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, uint16_t tx_count) {
+  const bool ring = driver_ == "net_ring";
+  const PoolNeeds needs{.queue_count = config_.queue_count,
+                        .rx_descriptors = ring ? 0u : rx_count,
+                        .tx_descriptors = ring ? kRingFrames : tx_count,
+                        .frames_held_max = config_.frames_held_max,
+                        .fault_held_max = config_.faults.any() ? kFaultHeldMax : 0,
+                        .lcores = rte_lcore_count() + 2};
+  auto pool = make_pool(name_, pool_mbuf_count(needs), size_.room_bytes_min, socket_);
+  if (!pool.ok()) return pool.status();
+  pool_ = *pool;
+  const auto socket = static_cast<unsigned>(socket_);
+  for (uint16_t queue = 0; queue < config_.queue_count; ++queue) {
+    rte_eth_rxconf rx_conf = dev.default_rxconf;
+    rx_conf.offloads = dev.rx_offload_capa & kRxOffloads;
+    int result = rte_eth_rx_queue_setup(port_id_, queue, rx_count, socket, &rx_conf, pool_);
+    if (result == 0) result = rte_eth_tx_queue_setup(port_id_, queue, tx_count, socket, nullptr);
+    if (result != 0) {
+      return absl::InternalError(absl::StrFormat("port %s: queue %d cannot be set up: %s", name_,
+                                                 queue, rte_strerror(-result)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Port::start() {
+  if (const int result = rte_eth_dev_start(port_id_); result != 0) {
+    return absl::UnavailableError(
+        absl::StrFormat("port %s: it does not start: %s", name_, rte_strerror(-result)));
+  }
+  started_ = open_ = true;
+  if (!config_.promiscuous) return absl::OkStatus();
+  const int result = rte_eth_promiscuous_enable(port_id_);
+  if (result == 0) return absl::OkStatus();
+  return absl::InternalError(absl::StrFormat(
+      "port %s: it refuses the promiscuous mode asked for: %s", name_, rte_strerror(-result)));
+}
+
+void Port::make_queues() {
+  for (uint16_t i = 0; i < config_.queue_count; ++i) {
+    QueueSettings settings{.port_id = port_id_,
+                           .queue_id = i,
+                           .pool = pool_,
+                           .frame_bytes_max = size_.frame_bytes_max + 4,
+                           .ignore_udp_checksum = driver_ == "net_af_packet",
+                           .drop_everything = driver_ == "net_null",
+                           .drop_own_mac = if_index_ != 0,
+                           .mac = mac_};
+    queues_.push_back(std::make_unique<Queue>(settings));
+    if (config_.faults.any()) {
+      FaultPlan plan = config_.faults;
+      plan.seed += i;
+      queues_.back()->set_faults(std::make_unique<FaultStage>(plan, pool_));
+    }
+  }
+}
+
+Port::~Port() {
+  if (absl::Status status = close(); !status.ok()) log(std::string(status.message()));
+}
+
+void Port::drain() {
+  if (!started_) return;
+  for (auto& queue : queues_) queue->drain();
+}
+
+absl::Status Port::close() {
+  if (!std::exchange(open_, false)) {
+    if (pool_ != nullptr) rte_mempool_free(std::exchange(pool_, nullptr));
+    return absl::OkStatus();
+  }
+  drain();
+  started_ = false;
+  rte_eth_dev_stop(port_id_);
+  rte_eth_dev_close(port_id_);
+  uint32_t missing = 0;
+  if (!pool_is_full(pool_, missing)) {
+    pool_ = nullptr;  // somebody may still touch it
+    return absl::InternalError(
+        absl::StrFormat("port %s: %d mbufs did not come home", name_, missing));
+  }
+  rte_mempool_free(std::exchange(pool_, nullptr));
+  return absl::OkStatus();
+}
+
+void Port::check_core(int numa_node) {
+  if (socket_ < 0 || numa_node < 0 || numa_node == socket_ || std::exchange(warned_numa_, true)) {
+    return;
+  }
+  log(
+      absl::StrFormat("port %s: its memory is on NUMA node %d, its core on node %d: choose a core "
+                      "there by -l",
+                      name_, socket_, numa_node));
+}
+
+void Port::log(const std::string& line) const {
+  if (config_.log != nullptr) config_.log(line);
+}
+
+device::PortInfo Port::info() {
+  rte_eth_link link{};
+  rte_eth_link_get_nowait(port_id_, &link);
+  device::PortInfo info;
+  info.name = name_;
+  info.mac = mac_;
+  info.frame_bytes_max = size_.frame_bytes_max;
+  info.link_up = link.link_status == RTE_ETH_LINK_UP;
+  info.link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
+  info.numa_node = socket_;
+  info.vlan_id = config_.vlan_id;
+  info.queue_count = config_.queue_count;
+  info.kernel_if_index = if_index_;
+  return info;
+}
+
+std::vector<device::PortAddress> Port::addresses() { return config_.addresses; }
+
+int Port::set_multicast_macs(std::span<const MacAddress>) { return 0; }
+
+int Port::join_group(const Gid&) { return -ENOTSUP; }
+
+int Port::leave_group(const Gid&) { return -ENOTSUP; }
+
+int Port::resolve(const Gid&, Duration, MacAddress&) { return -ENOTSUP; }
+
+}  // namespace uroce::nic

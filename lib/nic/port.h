@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One DPDK port: opened by the port contract, its queues, and the device's control view of it.
+#ifndef UROCE_NIC_PORT_H
+#define UROCE_NIC_PORT_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/port_ops.h"
+#include "nic/frame_size.h"
+#include "nic/port_config.h"
+#include "nic/queue.h"
+
+struct rte_mempool;
+struct rte_eth_dev_info;
+
+namespace uroce::nic {
+
+// Control threads, one at a time, except for the queues: each belongs to the thread that polls it.
+class Port final : public device::PortOps {
+ public:
+  // Configures and starts the port: queues, pool, frame size, ownership, checksum offloads, RSS.
+  // EAL is up. Every refusal is one line that names the thing and the cure.
+  static absl::StatusOr<std::unique_ptr<Port>> open(const PortConfig& config);
+  ~Port() override;  // closes; a failure to do so cleanly is logged
+
+  // Gives everything back, in this order over all ports of the process: drain (once no engine
+  // polls any more), then close. close says how many mbufs did not come home; the pool is then
+  // left alone. Both do nothing the second time.
+  void drain();
+  absl::Status close();
+
+  Queue& queue(uint32_t index) { return *queues_[index]; }
+  uint32_t queue_count() const { return static_cast<uint32_t>(queues_.size()); }
+  uint16_t id() const { return port_id_; }
+  const PortConfig& config() const { return config_; }
+  const std::string& driver() const { return driver_; }
+  rte_mempool* pool() const { return pool_; }
+
+  // The polling core's NUMA node: one warning when the port's memory is elsewhere.
+  void check_core(int numa_node);
+
+  device::PortInfo info() override;
+  std::vector<device::PortAddress> addresses() override;
+  int set_multicast_macs(std::span<const MacAddress> macs) override;
+  int join_group(const Gid& group) override;
+  int leave_group(const Gid& group) override;
+  int resolve(const Gid& destination, Duration limit, MacAddress& mac) override;
+
+ private:
+  explicit Port(const PortConfig& config) : config_(config) {}
+  absl::Status find();
+  absl::Status choose_size(const rte_eth_dev_info& dev);
+  absl::Status configure(const rte_eth_dev_info& dev);
+  absl::Status setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, uint16_t tx_count);
+  absl::Status start();
+  void make_queues();
+  void adopt_mac();
+  void log(const std::string& line) const;
+
+  const PortConfig config_;
+  std::string name_;
+  uint16_t port_id_ = 0;
+  std::string driver_;
+  int if_index_ = 0;
+  int socket_ = -1;
+  MacAddress mac_;
+  FrameSize size_;
+  bool started_ = false;
+  bool open_ = false;
+  bool warned_numa_ = false;
+  rte_mempool* pool_ = nullptr;
+  std::vector<std::unique_ptr<Queue>> queues_;
+};
+
+}  // namespace uroce::nic
+
+#endif  // UROCE_NIC_PORT_H

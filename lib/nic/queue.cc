@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hot path of one queue: receive bursts, lent transmit slots, the local route.
+//
+// A token is the mbuf's address with two marks in its low bits, which the alignment leaves free:
+// they say what cannot be read from an mbuf that two owners share (a frame on both routes is on
+// the wire and looped at once).
+#include "nic/queue.h"
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "nic/fault_stage.h"
+
+namespace uroce::nic {
+namespace {
+
+constexpr uint64_t kLoopedMark = 1;     // came by the local route
+constexpr uint64_t kIgnoreUdpMark = 2;  // ChecksumVerdict::kIgnore
+constexpr uint64_t kMarks = kLoopedMark | kIgnoreUdpMark;
+
+Token token_of(const rte_mbuf* mbuf, uint64_t marks) {
+  return Token{reinterpret_cast<uint64_t>(mbuf) | marks};
+}
+
+rte_mbuf* mbuf_of(Token token) {
+  return reinterpret_cast<rte_mbuf*>(static_cast<uint64_t>(token) & ~kMarks);
+}
+
+ChecksumVerdict verdict(uint64_t flags, uint64_t good, uint64_t bad) {
+  const uint64_t both = flags & (good | bad);
+  // Both set means "not there, and that is well" (RX_*_CKSUM_NONE): left to the software check.
+  if (both == good) return ChecksumVerdict::kGood;
+  if (both == bad) return ChecksumVerdict::kBad;
+  return ChecksumVerdict::kUnknown;
+}
+
+RxFrame describe(const rte_mbuf* mbuf, uint64_t marks, Time arrival) {
+  RxFrame frame;
+  frame.bytes = rte_pktmbuf_mtod(mbuf, const uint8_t*);
+  frame.length = rte_pktmbuf_data_len(mbuf);
+  frame.token = token_of(mbuf, marks);
+  frame.arrival = arrival;
+  if ((marks & kLoopedMark) != 0) {
+    // Never left this host's memory: what the core wrote is what the core reads.
+    frame.looped = true;
+    frame.ip_checksum = frame.udp_checksum = ChecksumVerdict::kGood;
+    return frame;
+  }
+  const uint64_t flags = mbuf->ol_flags;
+  frame.vlan_stripped = (flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
+  if (frame.vlan_stripped) frame.vlan_tci = mbuf->vlan_tci;
+  frame.ip_checksum = verdict(flags, RTE_MBUF_F_RX_IP_CKSUM_GOOD, RTE_MBUF_F_RX_IP_CKSUM_BAD);
+  frame.udp_checksum = (marks & kIgnoreUdpMark) != 0 ? ChecksumVerdict::kIgnore
+                                                     : verdict(flags, RTE_MBUF_F_RX_L4_CKSUM_GOOD,
+                                                               RTE_MBUF_F_RX_L4_CKSUM_BAD);
+  return frame;
+}
+
+}  // namespace
+
+Queue::Queue(const QueueSettings& settings) : settings_(settings) {}
+
+Queue::~Queue() = default;
+
+uint32_t Queue::receive(Time now, std::span<RxFrame> out) {
+  UROCE_ASSERT(out.size() >= kBurst);
+  uint32_t count = 0;
+  if (local_count_ != 0) count = take_local(now, out.first(out.size() / 2));
+  return count + take_burst(now, out.subspan(count));
+}
+
+uint32_t Queue::take_local(Time now, std::span<RxFrame> out) {
+  const uint32_t count = std::min(local_count_, static_cast<uint32_t>(out.size()));
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] = describe(local_[local_first_], kLoopedMark, now);
+    local_first_ = (local_first_ + 1) % kLocalCapacity;
+  }
+  local_count_ -= count;
+  counters_.rx_local.add(count);
+  return count;
+}
+
+uint32_t Queue::take_burst(Time now, std::span<RxFrame> out) {
+  std::array<rte_mbuf*, kBurst> burst;
+  const auto room = static_cast<uint16_t>(std::min<size_t>(kBurst, out.size()));
+  uint32_t taken = rte_eth_rx_burst(settings_.port_id, settings_.queue_id, burst.data(), room);
+  if (taken != 0) counters_.rx_frames.add(taken);
+  if (faults_ != nullptr) [[unlikely]]
+    taken = faults_->apply(now, burst, taken, room);
+  if (taken == 0) return 0;
+  if (settings_.drop_everything) [[unlikely]] {
+    counters_.rx_empty_frame.add(taken);
+    rte_pktmbuf_free_bulk(burst.data(), taken);
+    return 0;
+  }
+  for (uint32_t i = 0; i < taken; ++i) rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
+  const uint64_t marks = settings_.ignore_udp_checksum ? kIgnoreUdpMark : 0;
+  uint64_t bytes = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < taken; ++i) {
+    rte_mbuf* mbuf = burst[i];
+    bytes += mbuf->pkt_len;
+    if (mbuf->nb_segs != 1) [[unlikely]] {
+      mbuf = linearized(mbuf);
+      if (mbuf == nullptr) continue;
+    }
+    if (unwanted(mbuf)) [[unlikely]] {
+      rte_pktmbuf_free(mbuf);
+      continue;
+    }
+    RxFrame& frame = out[count++];
+    frame = describe(mbuf, marks, now);
+    if ((mbuf->ol_flags & settings_.timestamp_flag) != 0) {
+      frame.hw_time = Time{Duration{static_cast<int64_t>(
+          *RTE_MBUF_DYNFIELD(mbuf, settings_.timestamp_offset, const rte_mbuf_timestamp_t*))}};
+    }
+  }
+  counters_.rx_bytes.add(bytes);
+  return count;
+}
+
+// A copy in one segment; the chain is freed. nullptr: dropped and counted.
+rte_mbuf* Queue::linearized(rte_mbuf* chain) {
+  rte_mbuf* copy = nullptr;
+  if (chain->pkt_len <= settings_.frame_bytes_max) {
+    copy = rte_pktmbuf_copy(chain, settings_.pool, 0, UINT32_MAX);
+  }
+  rte_pktmbuf_free(chain);
+  if (copy == nullptr) {
+    ++counters_.rx_linearize_drop;
+    return nullptr;
+  }
+  UROCE_ASSERT(copy->nb_segs == 1);
+  ++counters_.rx_linearized;
+  return copy;
+}
+
+bool Queue::unwanted(const rte_mbuf* frame) {
+  if (frame->data_len == 0) {
+    ++counters_.rx_empty_frame;
+    return true;
+  }
+  if (settings_.drop_own_mac && frame->data_len >= 12 &&
+      std::memcmp(rte_pktmbuf_mtod(frame, const uint8_t*) + 6, settings_.mac.bytes.data(), 6) ==
+          0) {
+    ++counters_.rx_own_source_mac;
+    return true;
+  }
+  return false;
+}
+
+void Queue::release(std::span<const RxFrame> frames) {
+  std::array<rte_mbuf*, 64> mbufs;
+  for (size_t done = 0; done < frames.size();) {
+    const size_t count = std::min(frames.size() - done, mbufs.size());
+    for (size_t i = 0; i < count; ++i) mbufs[i] = mbuf_of(frames[done + i].token);
+    rte_pktmbuf_free_bulk(mbufs.data(), static_cast<unsigned>(count));
+    done += count;
+  }
+}
+
+// Used slots are the first ones, so a refill touches only what was used; unused ones stay as they
+// are, whatever their number.
+std::span<TxSlot> Queue::lend() {
+  if (blocked()) {
+    if (pending_count_ == 0) ++counters_.tx_local_full;
+    return {};
+  }
+  if (first_lent_ != 0) {
+    if (fill_slots(0, first_lent_)) {
+      first_lent_ = 0;
+    } else {  // the pool is empty: what is left moves to the front
+      std::move(slots_.begin() + first_lent_, slots_.begin() + lent_count_, slots_.begin());
+      lent_count_ -= first_lent_;
+      first_lent_ = 0;
+      return {slots_.data(), lent_count_};
+    }
+  }
+  if (lent_count_ != kBurst && fill_slots(lent_count_, kBurst)) lent_count_ = kBurst;
+  return {slots_.data(), lent_count_};
+}
+
+// An empty mbuf for each slot of [begin, end), or for none.
+bool Queue::fill_slots(uint32_t begin, uint32_t end) {
+  std::array<rte_mbuf*, kBurst> fresh;
+  if (rte_pktmbuf_alloc_bulk(settings_.pool, fresh.data(), end - begin) != 0) {
+    ++counters_.tx_no_mbuf;
+    return false;
+  }
+  for (uint32_t i = begin; i < end; ++i) {
+    rte_mbuf* mbuf = fresh[i - begin];
+    const uint32_t room = rte_pktmbuf_tailroom(mbuf);
+    slots_[i] = TxSlot{.room = rte_pktmbuf_mtod(mbuf, uint8_t*),
+                       .capacity = std::min(room, settings_.frame_bytes_max),
+                       .token = token_of(mbuf, 0)};
+  }
+  return true;
+}
+
+void Queue::submit(uint32_t filled) {
+  UROCE_ASSERT(first_lent_ == 0 && filled <= lent_count_);
+  std::array<rte_mbuf*, kBurst> wire;
+  uint32_t wire_count = 0;
+  for (uint32_t i = 0; i < filled; ++i) {
+    const TxSlot& slot = slots_[i];
+    UROCE_ASSERT(slot.length != 0 && slot.length <= slot.capacity);
+    rte_mbuf* mbuf = mbuf_of(slot.token);
+    mbuf->data_len = static_cast<uint16_t>(slot.length);
+    mbuf->pkt_len = slot.length;
+    if (slot.route != Route::kWire) [[unlikely]] {
+      if (slot.route == Route::kBoth) rte_mbuf_refcnt_update(mbuf, 1);
+      push_local(mbuf);
+      if (slot.route == Route::kLocal) continue;
+    }
+    wire[wire_count++] = mbuf;
+  }
+  first_lent_ = filled;
+  if (first_lent_ == lent_count_) first_lent_ = lent_count_ = 0;
+  if (wire_count != 0) transmit(wire.data(), wire_count);
+}
+
+void Queue::push_local(rte_mbuf* frame) {
+  UROCE_ASSERT(local_count_ < kLocalCapacity);  // lend saw room for a whole burst
+  local_[(local_first_ + local_count_) % kLocalCapacity] = frame;
+  ++local_count_;
+  ++counters_.tx_local;
+}
+
+// Frames that the port does not take stay in pending_. `frames` may be pending_ itself.
+void Queue::transmit(rte_mbuf** frames, uint32_t count) {
+  uint64_t length_sum = 0;
+  std::array<uint32_t, kBurst> lengths;  // read before: the port may free at once
+  for (uint32_t i = 0; i < count; ++i) lengths[i] = frames[i]->pkt_len;
+  const uint32_t sent =
+      rte_eth_tx_burst(settings_.port_id, settings_.queue_id, frames, static_cast<uint16_t>(count));
+  for (uint32_t i = 0; i < sent; ++i) length_sum += lengths[i];
+  counters_.tx_frames.add(sent);
+  counters_.tx_bytes.add(length_sum);
+  if (frames == pending_.data() + pending_first_) {
+    pending_first_ += sent;
+    pending_count_ -= sent;
+    return;
+  }
+  if (sent == count) [[likely]]
+    return;
+  ++counters_.tx_short_bursts;
+  pending_first_ = 0;
+  pending_count_ = count - sent;
+  std::copy(frames + sent, frames + count, pending_.begin());
+}
+
+void Queue::flush() {
+  if (pending_count_ != 0) transmit(pending_.data() + pending_first_, pending_count_);
+}
+
+void Queue::drain() {
+  rte_pktmbuf_free_bulk(pending_.data() + pending_first_, pending_count_);
+  pending_count_ = 0;
+  for (uint32_t i = first_lent_; i < lent_count_; ++i) rte_pktmbuf_free(mbuf_of(slots_[i].token));
+  first_lent_ = lent_count_ = 0;
+  while (local_count_ != 0) {
+    rte_pktmbuf_free(local_[local_first_]);
+    local_first_ = (local_first_ + 1) % kLocalCapacity;
+    --local_count_;
+  }
+  faults_.reset();
+  if (settings_.drop_everything) return;  // never runs dry
+  std::array<rte_mbuf*, kBurst> burst;
+  for (int round = 0; round < 256; ++round) {
+    const uint16_t taken =
+        rte_eth_rx_burst(settings_.port_id, settings_.queue_id, burst.data(), kBurst);
+    if (taken == 0) break;
+    rte_pktmbuf_free_bulk(burst.data(), taken);
+  }
+}
+
+void Queue::add_reference(Token token) { rte_mbuf_refcnt_update(mbuf_of(token), 1); }
+
+void Queue::drop_reference(Token token) { rte_pktmbuf_free(mbuf_of(token)); }
+
+RxFrame Queue::frame_of(Token token, Time arrival) {
+  return describe(mbuf_of(token), static_cast<uint64_t>(token) & kMarks, arrival);
+}
+
+void Queue::set_faults(std::unique_ptr<FaultStage> faults) { faults_ = std::move(faults); }
+
+const FaultCounters* Queue::fault_counters() const {
+  return faults_ == nullptr ? nullptr : &faults_->counters();
+}
+
+}  // namespace uroce::nic

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hot path of one queue of one port: bursts in and out, between mbufs and frames.
+//
+// One thread at a time uses a Queue: the holder of the engine's seat. Nothing here allocates, locks
+// or makes a system call of ours (net_af_packet makes one per transmit burst, that is its nature).
+// A Token is an mbuf: it may be handed to another engine with add_reference, and whoever got it
+// gives it back with drop_reference.
+#ifndef UROCE_NIC_QUEUE_H
+#define UROCE_NIC_QUEUE_H
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/counter.h"
+#include "base/types.h"
+#include "wire/frame.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+
+namespace uroce::nic {
+
+class FaultStage;
+struct FaultCounters;
+
+inline constexpr uint32_t kBurst = 32;           // frames per receive burst, slots per lend
+inline constexpr uint32_t kLocalCapacity = 256;  // frames waiting on the local route
+
+// One writer, the queue's thread; any thread may read. Names for display: queue_counters.h.
+struct QueueCounters {
+  Counter rx_frames;          // taken from the port, before any drop of this list
+  Counter rx_bytes;           // of rx_frames, Ethernet header included, FCS not
+  Counter rx_local;           // frames that came back by the local route
+  Counter rx_linearized;      // chains that were copied into one segment
+  Counter rx_linearize_drop;  // chains dropped: no mbuf free, or longer than the port's frames
+  Counter rx_own_source_mac;  // our own or the kernel's sending, seen again: dropped
+  Counter rx_empty_frame;     // no bytes, or the meaningless ones of net_null: dropped
+  Counter tx_frames;          // taken by the port
+  Counter tx_bytes;           // of tx_frames
+  Counter tx_local;           // put on the local route
+  Counter tx_short_bursts;    // the port took less than it was given: back-pressure
+  Counter tx_local_full;      // no slots lent: the local route is full
+  Counter tx_no_mbuf;         // fewer slots lent: the pool was empty
+};
+
+// What Port knows of the queue when it makes it.
+struct QueueSettings {
+  uint16_t port_id = 0;
+  uint16_t queue_id = 0;
+  rte_mempool* pool = nullptr;       // transmit slots and linearised frames come from here
+  uint32_t frame_bytes_max = 0;      // largest frame, VLAN tag included
+  bool ignore_udp_checksum = false;  // the port cannot tell unfinished from wrong (af_packet)
+  bool drop_everything = false;      // net_null: what it receives means nothing
+  bool drop_own_mac = false;         // the port also shows what its own host sends
+  MacAddress mac{};
+  int timestamp_offset = -1;    // mbuf dynamic field of the hardware time, -1: none
+  uint64_t timestamp_flag = 0;  // its ol_flags bit
+};
+
+class Queue {
+ public:
+  explicit Queue(const QueueSettings& settings);
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // Fills the front of `out` and returns how many: frames of the local route first (at most half
+  // of `out`), then one burst of the port. out.size() >= kBurst. Each frame must go back by
+  // release, or, one by one, by drop_reference.
+  uint32_t receive(Time now, std::span<RxFrame> out);
+  void release(std::span<const RxFrame> frames);
+
+  // Up to kBurst empty slots; none while blocked(). The same slots come again until they are used.
+  std::span<TxSlot> lend();
+  // The first `filled` of the lent slots are frames now, 0 < length <= capacity each.
+  void submit(uint32_t filled);
+  // Frames are left over that the port, or the local route, has no room for yet. After flush (the
+  // wire) or receive (local) ask again. Nothing is lent meanwhile.
+  bool blocked() const { return pending_count_ != 0 || local_count_ > kLocalCapacity - kBurst; }
+  void flush();
+
+  // Lets go of every mbuf that it holds: lent slots, pending and local frames, and what the port
+  // has ready (bounded). After the last use of the queue, before the port stops.
+  void drain();
+
+  // Any thread that holds a reference of its own. drop_reference may free the mbuf.
+  static void add_reference(Token token);
+  static void drop_reference(Token token);
+  // The frame behind a token of another queue; checksum verdicts and `looped` as they were there.
+  static RxFrame frame_of(Token token, Time arrival);
+
+  // Frames suffer as the stage says; nullptr: as they are. Before the first receive.
+  void set_faults(std::unique_ptr<FaultStage> faults);
+
+  const QueueCounters& counters() const { return counters_; }
+  const FaultCounters* fault_counters() const;  // nullptr: no faults
+  uint16_t id() const { return settings_.queue_id; }
+
+ private:
+  uint32_t take_local(Time now, std::span<RxFrame> out);
+  uint32_t take_burst(Time now, std::span<RxFrame> out);
+  bool fill_slots(uint32_t begin, uint32_t end);
+  rte_mbuf* linearized(rte_mbuf* chain);
+  bool unwanted(const rte_mbuf* frame);
+  void transmit(rte_mbuf** frames, uint32_t count);
+  void push_local(rte_mbuf* frame);
+
+  const QueueSettings settings_;
+  QueueCounters counters_;
+  std::unique_ptr<FaultStage> faults_;
+  // Slots [0, first_lent_) are used up, the rest up to lent_count_ hold an empty mbuf each.
+  std::array<TxSlot, kBurst> slots_;
+  uint32_t first_lent_ = 0;
+  uint32_t lent_count_ = 0;
+  // Left over from a short burst: pending_[pending_first_ ... + pending_count_).
+  std::array<rte_mbuf*, kBurst> pending_{};
+  uint32_t pending_first_ = 0;
+  uint32_t pending_count_ = 0;
+  std::array<rte_mbuf*, kLocalCapacity> local_{};
+  uint32_t local_first_ = 0;
+  uint32_t local_count_ = 0;
+};
+
+}  // namespace uroce::nic
+
+#endif  // UROCE_NIC_QUEUE_H
