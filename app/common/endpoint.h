@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small owners of verbs objects for the programs: made with an exception on failure, destroyed in
+// the right order.
+#ifndef UROCE_APP_COMMON_ENDPOINT_H
+#define UROCE_APP_COMMON_ENDPOINT_H
+
+#include <uroce/ib_verbs.h>
+#include <uroce/uroce.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace uroce::app {
+
+// A verbs call that failed, as a sentence.
+class VerbsError : public std::runtime_error {
+ public:
+  VerbsError(const std::string& call, int error);
+};
+
+// Throws VerbsError when `result` is a negative errno.
+void check(int result, const char* call);
+// Throws when `pointer` is an ERR_PTR; returns it otherwise.
+template <typename T>
+T* check(T* pointer, const char* call) {
+  if (IS_ERR(pointer)) check(static_cast<int>(PTR_ERR(pointer)), call);
+  return pointer;
+}
+
+struct EndpointOptions {
+  ib_qp_type type = IB_QPT_RC;
+  uint32_t buffer_bytes = 4096;
+  uint32_t send_wr = 64;
+  uint32_t recv_wr = 64;
+  uint32_t inline_bytes = 64;
+  ib_cq* shared_cq = nullptr;  // instead of one of its own
+};
+
+// One queue pair with its protection domain, completion queue and a registered buffer.
+class Endpoint {
+ public:
+  Endpoint(ib_device* device, const EndpointOptions& options);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  ib_device* device() const { return device_; }
+  ib_pd* pd() const { return pd_; }
+  ib_cq* cq() const { return cq_; }
+  ib_qp* qp() const { return qp_; }
+  ib_mr* mr() const { return mr_; }
+  uint8_t* buffer() { return buffer_.get(); }
+  uint32_t buffer_bytes() const { return options_.buffer_bytes; }
+
+  // RC: to RTS against the peer's address and QPN. PSNs start at `psn` both ways.
+  void connect(const ib_gid& peer, uint32_t peer_qpn, ib_mtu mtu, uint32_t psn, int sgid_index);
+  // UD: to RTS with this Q_Key.
+  void activate(uint32_t qkey);
+
+  // Posts one receive of [offset, offset + length) of the buffer.
+  void post_recv(uint32_t offset, uint32_t length, uint64_t wr_id);
+  ib_sge sge(uint32_t offset, uint32_t length) const;
+
+ private:
+  ib_device* const device_;
+  const EndpointOptions options_;
+  std::unique_ptr<uint8_t[]> buffer_;
+  ib_pd* pd_ = nullptr;
+  ib_cq* cq_ = nullptr;
+  ib_mr* mr_ = nullptr;
+  ib_qp* qp_ = nullptr;
+};
+
+// The first entry of the GID table that is an IPv4 address; throws when there is none.
+struct GidEntry {
+  ib_gid gid;
+  int index;
+};
+GidEntry ipv4_gid(ib_device* device);
+
+}  // namespace uroce::app
+
+#endif  // UROCE_APP_COMMON_ENDPOINT_H
