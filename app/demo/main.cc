@@ -27,9 +27,9 @@ constexpr const char* kArguments[] = {"uroce-demo",
                                       "--rings",
                                       "1",
                                       "--port",
-                                      "uroce_ring0a,address=10.0.0.1/24",
+                                      "net_ring_u0,address=10.0.0.1/24",
                                       "--port",
-                                      "uroce_ring0b,address=10.0.0.2/24"};
+                                      "net_ring_u1,address=10.0.0.2/24"};
 
 void print_table(const std::vector<Row>& rows) {
   std::printf("\n%-28s  %-52s  %-42s  %s\n", "what", "measured", "checked", "verdict");
