@@ -223,7 +223,7 @@ def names_are_documented(tree):
         ('lib/wire/drop.cc', r'\{Drop::k\w+,\s*"(\w+)"', 'doc/counters.md'),
         ('lib/transport/transport_counters.h', r'\bX\((\w+)\)  ', 'doc/counters.md'),
         ('lib/observe/counter_names.cc', r'"(\w+)"', 'doc/counters.md'),
-        ('lib/config/keys.cc', r'\{"([\w.]+)"', 'doc/configuration.md'),
+        ('lib/config/keys.cc', r'\bkey == "(\w+)"', 'doc/configuration.md'),
     )
     breaches = []
     for source, pattern, page in tables:
