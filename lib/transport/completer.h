@@ -12,6 +12,11 @@ namespace uroce::transport {
 // Takes a response packet whose ICRC, P_Key, source address and queue pair are good.
 void receive_response(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame);
 
+// The oldest send WQE (which exists) ends with `status`: its completion, if it is signalled or
+// failed, goes to the send CQ, and its slot back to the poster. False: that CQ is full. Any type of
+// queue pair; the cursor is the caller's.
+bool complete_oldest_send(QpContext& qp, TransportEnv& env, WcStatus status);
+
 }  // namespace uroce::transport
 
 #endif  // UROCE_TRANSPORT_COMPLETER_H

@@ -19,10 +19,14 @@ bool request_ready(QpContext& qp, Time now);
 // in ERR).
 bool emit_request(QpContext& qp, TransportEnv& env, TxSlot& slot);
 
-// Moves the cursor back so that the next packet is the one with PSN `psn`, inside its message if
-// need be; for a READ the part not yet received is asked for again. `psn` lies in
-// [unacked_psn, max_psn].
-void go_back(QpContext& qp, Psn psn);
+// Moves the cursor to the oldest PSN that is not acknowledged, inside its message if need be: that
+// packet and all behind it are sent next; of a READ the part not yet received is asked for again.
+void go_back(QpContext& qp);
+
+// In SQD: raises SQ_DRAINED, once and only if asked for, when no message is in progress and
+// everything sent is acknowledged. Call it on entering SQD (with attributes.sq_draining set) and
+// after progress.
+void raise_if_drained(QpContext& qp, TransportEnv& env);
 
 }  // namespace uroce::transport
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/types.h"
+#include "transport/completion_queue.h"
 
 namespace uroce::transport {
 
@@ -15,23 +16,34 @@ struct SendProgress {
   uint32_t packet_count = 0;  // PSNs that it takes
 };
 
-// Cursor rules: unacked_index … next_index are the WQEs begun and not complete. next_psn is the
-// PSN of the packet at (next_index, next_packet); a retry moves the cursor back, max_psn stays.
+// Cursor rules (RC). The send queue's consumer index … begun_index are the WQEs begun and not
+// complete; begun_index is the next one to begin. next_psn is the PSN of the packet at (next_index,
+// next_packet); a retry moves the cursor back to unacked_psn, max_psn stays. unacked_psn lies in
+// the oldest WQE; if that is a READ, everything before it has been received.
 struct RequesterState {
   uint32_t next_index = 0;   // WQE of the next packet (free-running ring index)
   uint32_t next_packet = 0;  // packet within that WQE
+  uint32_t begun_index = 0;  // one past the newest WQE of which a packet was sent
   Psn next_psn;
-  Psn max_psn;                     // one past the newest PSN ever sent
-  Psn unacked_psn;                 // oldest PSN not acknowledged
-  uint32_t read_packets_done = 0;  // of the oldest WQE, if it is a READ: response packets taken
+  Psn max_psn;         // one past the newest PSN ever sent
+  Psn unacked_psn;     // oldest PSN not acknowledged
+  Psn read_asked_psn;  // where the rest of the oldest WQE, a READ, was last asked for again
   uint32_t reads_outstanding = 0;
   uint32_t packets_since_ack_request = 0;
   uint8_t retry_left = 0;
   uint8_t rnr_left = 0;
   bool recovering = false;  // between going back and the next progress
-  Psn recovery_psn;         // what the going back was for
+  // The WQE at the cursor cannot be sent and will end with this; the older ones come first.
+  WcStatus held_status = WcStatus::kSuccess;
+  Psn recovery_psn;  // what the going back was for
+  Psn rnr_psn;       // what the RNR NAK refused
   Time ack_deadline = kNever;
   Time rnr_until = kNever;  // kNever: not waiting
+
+  // How far a PSN lies ahead of the oldest that is not acknowledged. Without sign: a READ alone may
+  // take 2^23 PSNs. At or above outstanding(): it was not sent, or is acknowledged.
+  uint32_t ahead(Psn psn) const { return (psn - unacked_psn.value()).value(); }
+  uint32_t outstanding() const { return ahead(max_psn); }
 };
 
 }  // namespace uroce::transport

@@ -22,7 +22,11 @@ Time next_deadline(const QpContext& qp);
 // and the queue pair fails.
 void handle_deadline(QpContext& qp, TransportEnv& env);
 
-// Starts or pushes the ACK timer after requests have left or progress was made.
+// Everything from the oldest PSN that is not acknowledged is sent again, at the cost of a retry if
+// `spend`; with none left the queue pair fails.
+void send_again(QpContext& qp, TransportEnv& env, bool spend);
+
+// Starts the ACK timer, or starts it anew.
 void arm_ack_timer(QpContext& qp, Time now);
 
 // After a loop that the host kept from running for `gap`: a running ACK timer is moved by it.

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The RC completer.
+//
+// Every response says first that all requests before its PSN have arrived: SENDs and WRITEs before
+// it complete. A READ completes by its own response only, so it stands in the way of a later PSN:
+// that is an implied NAK, and the rest of the READ is asked for at once. What the response says of
+// its own PSN comes after that.
+//
+// PSNs are taken as distances from the oldest one that is not acknowledged. A PSN that is not
+// outstanding (a duplicate, a ghost of an earlier retry, an ACK to a duplicate request) says
+// nothing and is dropped by name.
+//
+// Going back is done once per loss: while a retry runs, a NAK counts only if it names a later PSN
+// than the last one, and an implied NAK not at all; neither costs a retry then. Progress ends it.
+#include "transport/completer.h"
+
+#include "memory/scatter.h"
+#include "transport/error_class.h"
+#include "transport/requester.h"
+#include "transport/retry.h"
+#include "wire/headers.h"
+
+namespace uroce::transport {
+namespace {
+
+using wire::Drop;
+using wire::Opcode;
+
+bool alive(const QpContext& qp) { return qp.state == QpState::kRts || qp.state == QpState::kSqd; }
+bool waits_for_receiver(const QpContext& qp) { return qp.req.rnr_until != kNever; }
+
+const SendWqe& oldest_wqe(const QpContext& qp) {
+  const SendQueue& send = qp.queues->send;
+  return send.wqe(send.consumer.load(std::memory_order_relaxed));
+}
+const SendProgress& oldest_progress(const QpContext& qp) {
+  const SendQueue& send = qp.queues->send;
+  return qp.queues->progress[send.consumer.load(std::memory_order_relaxed) & send.mask];
+}
+// PSNs of the oldest WQE, which has begun, that are not acknowledged yet.
+uint32_t packets_left(const QpContext& qp) {
+  const SendProgress& progress = oldest_progress(qp);
+  const Psn end = progress.first_psn + progress.packet_count;
+  return qp.req.ahead(end);
+}
+
+// unacked_psn has moved.
+void note_progress(QpContext& qp, TransportEnv& env) {
+  RequesterState& req = qp.req;
+  req.retry_left = qp.attributes.retry_count;
+  req.rnr_left = qp.attributes.rnr_retry;
+  req.recovering = false;
+  if (req.ahead(req.rnr_psn) >= req.outstanding()) req.rnr_until = kNever;
+  // The cursor never stays behind what is acknowledged.
+  if (req.ahead(req.next_psn) > req.outstanding()) go_back(qp);
+  if (req.outstanding() == 0) {
+    req.ack_deadline = kNever;
+  } else if (!waits_for_receiver(qp)) {
+    arm_ack_timer(qp, env.now);
+  }
+  if (req.held_status != WcStatus::kSuccess &&
+      req.next_index == qp.queues->send.consumer.load(std::memory_order_relaxed)) {
+    fail_send(qp, env, req.held_status);
+    return;
+  }
+  raise_if_drained(qp, env);
+}
+
+// The requests before `end` have arrived. Returns how many PSNs before `end` are still not
+// acknowledged, because an unfinished READ, the oldest WQE, is among them. The queue pair may be
+// in ERR afterwards.
+uint32_t acknowledge(QpContext& qp, TransportEnv& env, Psn end) {
+  RequesterState& req = qp.req;
+  uint32_t covered = req.ahead(end);
+  const Psn before = req.unacked_psn;
+  while (covered != 0 && oldest_wqe(qp).opcode != WrOpcode::kRdmaRead) {
+    const uint32_t left = packets_left(qp);
+    if (covered < left) {
+      req.unacked_psn = req.unacked_psn + covered;
+      covered = 0;
+      break;
+    }
+    req.unacked_psn = req.unacked_psn + left;
+    covered -= left;
+    if (!complete_oldest_send(qp, env, WcStatus::kSuccess)) {
+      enter_error(qp, env);
+      return 0;
+    }
+  }
+  if (req.unacked_psn != before) note_progress(qp, env);
+  return covered;
+}
+
+// A response to something later than the READ that is not complete.
+void imply_nak(QpContext& qp, TransportEnv& env, bool was_recovering) {
+  if (waits_for_receiver(qp) || qp.req.recovering) {
+    env.drops->count(Drop::kOutOfOrder);
+    return;
+  }
+  ++env.counters->implied_nak_seq_err;
+  send_again(qp, env, !was_recovering);
+}
+
+void take_ack(QpContext& qp, TransportEnv& env, Psn psn) {
+  const bool was_recovering = qp.req.recovering;
+  const uint32_t kept = acknowledge(qp, env, psn + 1);
+  if (kept == 0 || !alive(qp)) return;
+  if (kept > packets_left(qp)) {
+    imply_nak(qp, env, was_recovering);
+  } else {
+    env.drops->count(Drop::kStaleAcknowledge);  // of a READ, which only its response completes
+  }
+}
+
+void take_rnr_nak(QpContext& qp, TransportEnv& env, Psn psn, uint8_t timer_code) {
+  RequesterState& req = qp.req;
+  if (waits_for_receiver(qp) && psn == req.rnr_psn) {
+    env.drops->count(Drop::kStaleAcknowledge);
+    return;
+  }
+  ++env.counters->rnr_nak_received;
+  acknowledge(qp, env, psn);
+  if (!alive(qp)) return;
+  if (qp.attributes.rnr_retry != 7) {
+    if (req.rnr_left == 0) {
+      ++env.counters->rnr_nak_retry_err;
+      fail_send(qp, env, WcStatus::kRnrRetryExcErr);
+      return;
+    }
+    --req.rnr_left;
+  }
+  go_back(qp);
+  req.recovering = true;
+  req.recovery_psn = psn;
+  req.rnr_psn = psn;
+  req.rnr_until = env.now + rnr_delay(timer_code);
+  req.ack_deadline = kNever;
+}
+
+void take_sequence_nak(QpContext& qp, TransportEnv& env, Psn psn) {
+  RequesterState& req = qp.req;
+  const bool was_recovering = req.recovering;
+  acknowledge(qp, env, psn);
+  if (!alive(qp)) return;
+  if (waits_for_receiver(qp) || (was_recovering && !psn.after(req.recovery_psn))) {
+    env.drops->count(Drop::kStaleAcknowledge);
+    return;
+  }
+  ++env.counters->packet_seq_err;
+  send_again(qp, env, !was_recovering);
+  req.recovery_psn = psn;
+}
+
+// Refused for good: the WQE that holds the PSN fails.
+void take_refusal(QpContext& qp, TransportEnv& env, Psn psn, uint8_t syndrome) {
+  const bool was_recovering = qp.req.recovering;
+  const uint32_t kept = acknowledge(qp, env, psn);
+  if (!alive(qp)) return;
+  if (kept != 0 && kept >= packets_left(qp)) {
+    imply_nak(qp, env, was_recovering);
+    return;
+  }
+  TransportCounters& counters = *env.counters;
+  switch (syndrome) {
+    case wire::Aeth::nak(wire::NakCode::kInvalidRequest):
+      ++counters.req_remote_invalid_request;
+      fail_send(qp, env, WcStatus::kRemInvReqErr);
+      return;
+    case wire::Aeth::nak(wire::NakCode::kRemoteAccess):
+      ++counters.req_remote_access_errors;
+      fail_send(qp, env, WcStatus::kRemAccessErr);
+      return;
+    default:
+      ++counters.req_remote_operational_errors;
+      fail_send(qp, env, WcStatus::kRemOpErr);
+  }
+}
+
+// Credits in an ACK are not looked at: NICs send 0 with flow control off.
+void receive_acknowledge(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  const wire::Aeth aeth = frame.aeth();
+  if (aeth.kind() == wire::AethKind::kAck) {
+    take_ack(qp, env, frame.psn);
+  } else if (aeth.kind() == wire::AethKind::kRnrNak) {
+    take_rnr_nak(qp, env, frame.psn, aeth.rnr_timer());
+  } else if (aeth.syndrome == wire::Aeth::nak(wire::NakCode::kPsnSequence)) {
+    take_sequence_nak(qp, env, frame.psn);
+  } else {
+    take_refusal(qp, env, frame.psn, aeth.syndrome);
+  }
+}
+
+// Whether a response packet may stand at the next PSN of the oldest READ. FIRST and ONLY begin an
+// answer: at the READ's first PSN, or where its rest was asked for again; there a peer may also go
+// on with MIDDLE and LAST, as rxe does.
+bool response_fits(const QpContext& qp, const wire::ParsedFrame& frame, bool ends_read,
+                   uint32_t expected_bytes) {
+  const wire::OpcodeInfo& info = *frame.info;
+  if (frame.payload_length != expected_bytes) return false;
+  if (info.aeth != 0 && frame.aeth().kind() != wire::AethKind::kAck) return false;
+  if (ends_read != info.has(wire::kLast | wire::kOnly)) return false;
+  const bool at_start = frame.psn == oldest_progress(qp).first_psn;
+  if (!info.has(wire::kFirst | wire::kOnly)) return !at_start;
+  return at_start || frame.psn == qp.req.read_asked_psn;
+}
+
+// The next response packet of the oldest WQE, a READ.
+void take_read_data(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  RequesterState& req = qp.req;
+  const SendQueue& send = qp.queues->send;
+  const SendWqe& wqe = oldest_wqe(qp);
+  const bool ends_read = packets_left(qp) == 1;
+  const uint32_t done = (frame.psn - oldest_progress(qp).first_psn.value()).value();
+  const uint32_t offset = done * qp.mtu_bytes;
+  const uint32_t expected_bytes = ends_read ? wqe.length - offset : qp.mtu_bytes;
+  if (!response_fits(qp, frame, ends_read, expected_bytes)) {
+    fail_send(qp, env, WcStatus::kBadRespErr);
+    return;
+  }
+  const auto sges = send.sges(send.consumer.load(std::memory_order_relaxed));
+  if (memory::scatter(*env.keys, qp.pd, sges, offset, frame.payload, expected_bytes) !=
+      memory::KeyVerdict::kGood) {
+    fail_send(qp, env, WcStatus::kLocProtErr);
+    return;
+  }
+  env.counters->received_bytes.add(expected_bytes);
+  ++req.unacked_psn;
+  if (ends_read) {
+    --req.reads_outstanding;
+    if (!complete_oldest_send(qp, env, WcStatus::kSuccess)) {
+      enter_error(qp, env);
+      return;
+    }
+  }
+  note_progress(qp, env);
+}
+
+// READ responses, and opcodes that answer nothing which is ever asked here.
+void receive_answer(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  const bool was_recovering = qp.req.recovering;
+  const uint32_t kept = acknowledge(qp, env, frame.psn);
+  if (!alive(qp)) return;
+  if (kept != 0) {
+    imply_nak(qp, env, was_recovering);
+  } else if (!frame.info->has(wire::kRead)) {
+    fail_send(qp, env, WcStatus::kBadRespErr);
+  } else if (oldest_wqe(qp).opcode != WrOpcode::kRdmaRead) {
+    fail_send(qp, env, WcStatus::kFatalErr);
+  } else {
+    take_read_data(qp, env, frame);
+  }
+}
+
+WcOpcode completion_opcode(WrOpcode opcode) {
+  switch (opcode) {
+    case WrOpcode::kRdmaWrite:
+    case WrOpcode::kRdmaWriteWithImm:
+      return WcOpcode::kRdmaWrite;
+    case WrOpcode::kRdmaRead:
+      return WcOpcode::kRdmaRead;
+    default:
+      return WcOpcode::kSend;
+  }
+}
+
+void count_completion(TransportCounters& counters, WcStatus status, WcOpcode opcode) {
+  if (status == WcStatus::kWrFlushErr) {
+    ++counters.req_cqe_flush_error;
+  } else if (status != WcStatus::kSuccess) {
+    ++counters.req_cqe_error;
+  } else if (opcode == WcOpcode::kSend) {
+    ++counters.rdma_sends;
+  }
+}
+
+}  // namespace
+
+void receive_response(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  const bool acknowledges = frame.opcode == Opcode::kRcAcknowledge;
+  if (qp.req.ahead(frame.psn) >= qp.req.outstanding()) {
+    env.drops->count(acknowledges ? Drop::kStaleAcknowledge : Drop::kUnexpectedResponse);
+    return;
+  }
+  if (frame.payload_length != 0 && !frame.info->has(wire::kPayload)) {
+    env.drops->count(Drop::kPayloadLength);
+    return;
+  }
+  if (acknowledges) {
+    receive_acknowledge(qp, env, frame);
+  } else {
+    receive_answer(qp, env, frame);
+  }
+}
+
+bool complete_oldest_send(QpContext& qp, TransportEnv& env, WcStatus status) {
+  SendQueue& send = qp.queues->send;
+  const uint32_t index = send.consumer.load(std::memory_order_relaxed);
+  const SendWqe& wqe = send.wqe(index);
+  const WcOpcode opcode = completion_opcode(wqe.opcode);
+  const bool success = status == WcStatus::kSuccess;
+  count_completion(*env.counters, status, opcode);
+  bool room = true;
+  if ((wqe.flags & kSendSignaled) != 0 || qp.signal_all || !success) {
+    Cqe cqe{};
+    cqe.wr_id = wqe.wr_id;
+    cqe.qp = qp.user;
+    cqe.byte_len = success ? wqe.length : 0;
+    cqe.qpn = qp.qpn.value();
+    cqe.status = status;
+    cqe.opcode = opcode;
+    cqe.solicited = success ? 0 : 1;
+    room = cq_push(env, *qp.send_cq, cqe);
+  }
+  send.consumer.store(index + 1, std::memory_order_release);
+  return room;
+}
+
+}  // namespace uroce::transport

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ways into the error states, and out of them by RESET.
+//
+// The state changes first, then the queues are flushed: a work request posted meanwhile is either
+// found by the flush or rings a doorbell that leads to flush(). Flushing goes on when a CQ is
+// full, so that the slots come back; the CQ's overrun is its own event.
+#include "transport/error_class.h"
+
+#include "transport/completer.h"
+
+namespace uroce::transport {
+namespace {
+
+// Ends the receive WQE at the head of the queue.
+void complete_oldest_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
+  ReceiveQueue& recv = qp.queues->recv;
+  const uint32_t index = recv.consumer.load(std::memory_order_relaxed);
+  Cqe cqe{};
+  cqe.wr_id = recv.wqe(index).wr_id;
+  cqe.qp = qp.user;
+  cqe.qpn = qp.qpn.value();
+  cqe.status = status;
+  cqe.opcode = WcOpcode::kRecv;
+  cqe.solicited = 1;
+  if (status == WcStatus::kWrFlushErr) {
+    ++env.counters->resp_cqe_flush_error;
+  } else {
+    ++env.counters->resp_cqe_error;
+  }
+  cq_push(env, *qp.recv_cq, cqe);
+  recv.consumer.store(index + 1, std::memory_order_release);
+}
+
+void flush_send(QpContext& qp, TransportEnv& env) {
+  SendQueue& send = qp.queues->send;
+  uint32_t index = send.consumer.load(std::memory_order_relaxed);
+  while (send.posted(index)) {
+    complete_oldest_send(qp, env, WcStatus::kWrFlushErr);
+    ++index;
+  }
+  qp.req.next_index = qp.req.begun_index = index;
+}
+
+void flush_receive(QpContext& qp, TransportEnv& env) {
+  ReceiveQueue& recv = qp.queues->recv;
+  while (recv.posted(recv.consumer.load(std::memory_order_relaxed))) {
+    complete_oldest_receive(qp, env, WcStatus::kWrFlushErr);
+  }
+}
+
+// Nothing is outstanding any more: no timer, no packet to send, no response to wait for.
+void stop_requester(QpContext& qp) {
+  RequesterState& req = qp.req;
+  if (qp.type == QpType::kRc) req.next_psn = req.max_psn;  // the cursor may have gone back
+  req.max_psn = req.unacked_psn = req.next_psn;
+  req.next_packet = 0;
+  req.reads_outstanding = 0;
+  req.packets_since_ack_request = 0;
+  req.recovering = false;
+  req.held_status = WcStatus::kSuccess;
+  req.ack_deadline = kNever;
+  req.rnr_until = kNever;
+}
+
+void to_error(QpContext& qp, TransportEnv& env) {
+  set_state(qp, QpState::kErr);
+  stop_requester(qp);
+  qp.resp.message = MessageInProgress::kNone;
+  qp.resp.recv_wqe_held = false;
+  flush(qp, env);
+}
+
+}  // namespace
+
+void fail_send(QpContext& qp, TransportEnv& env, WcStatus status) {
+  SendQueue& send = qp.queues->send;
+  if (send.posted(send.consumer.load(std::memory_order_relaxed))) {
+    complete_oldest_send(qp, env, status);
+  }
+  if (qp.type != QpType::kUd && qp.type != QpType::kGsi) {
+    enter_error(qp, env);
+    return;
+  }
+  // A datagram that failed harms no connection: receiving goes on.
+  set_state(qp, QpState::kSqe);
+  stop_requester(qp);
+  flush(qp, env);
+}
+
+void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
+  if (qp.resp.recv_wqe_held) complete_oldest_receive(qp, env, status);
+  to_error(qp, env);
+}
+
+void enter_error(QpContext& qp, TransportEnv& env) {
+  qp.resp.responses_head = qp.resp.responses_tail;  // what was still owed is dropped
+  to_error(qp, env);
+}
+
+void flush(QpContext& qp, TransportEnv& env) {
+  flush_send(qp, env);
+  if (qp.state == QpState::kErr) flush_receive(qp, env);
+}
+
+void reset_queues(QpContext& qp) {
+  QpQueues& queues = *qp.queues;
+  const uint32_t sent = queues.send.producer.load(std::memory_order_acquire);
+  const uint32_t received = queues.recv.producer.load(std::memory_order_acquire);
+  queues.send.cached_producer = sent;
+  queues.send.consumer.store(sent, std::memory_order_release);
+  queues.recv.cached_producer = received;
+  queues.recv.consumer.store(received, std::memory_order_release);
+  qp.req = RequesterState{};
+  qp.req.next_index = qp.req.begun_index = sent;
+  qp.resp = ResponderState{};
+  if (queues.replay != nullptr) {
+    for (uint32_t i = 0; i < kReadAtomicMax; ++i) queues.replay[i] = ReplaySlot{};
+  }
+  qp.attributes.sq_draining = false;
+}
+
+void set_state(QpContext& qp, QpState state) {
+  qp.state = state;
+  qp.queues->state_word.store(state, std::memory_order_release);
+}
+
+}  // namespace uroce::transport

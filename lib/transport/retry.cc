@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ACK timeout and RNR waits.
+//
+// One ACK timer per queue pair, as long as the timeout attribute says, the same for every retry. It
+// starts with a packet that asks for an answer, starts anew with every progress, and stops when
+// nothing is outstanding. While an RNR wait runs nothing of the queue pair is on its way, and the
+// ACK timer stands still.
+#include "transport/retry.h"
+
+#include <algorithm>
+
+#include "transport/error_class.h"
+#include "transport/requester.h"
+
+namespace uroce::transport {
+
+Duration ack_timeout(uint8_t code) {
+  if (code == 0) return Duration::max();
+  return Duration(int64_t{4096} << (code & 31));
+}
+
+// In steps of 10 us: 1, then 2, 3, 4, 6, 8, 12, … doubling every second code; 0 goes on after 31.
+Duration rnr_delay(uint8_t code) {
+  const uint32_t n = (code & 31) == 0 ? 32 : code & 31u;
+  const int64_t steps = (int64_t{2 + (n & 1)} << (n / 2)) / 2;
+  return std::chrono::microseconds(10 * steps);
+}
+
+Time next_deadline(const QpContext& qp) { return std::min(qp.req.ack_deadline, qp.req.rnr_until); }
+
+void handle_deadline(QpContext& qp, TransportEnv& env) {
+  RequesterState& req = qp.req;
+  if (env.now >= req.rnr_until) req.rnr_until = kNever;  // the cursor stands at the refused packet
+  if (env.now < req.ack_deadline) return;
+  req.ack_deadline = kNever;
+  if (req.outstanding() == 0) return;
+  ++env.counters->local_ack_timeout_err;
+  send_again(qp, env, true);
+}
+
+void send_again(QpContext& qp, TransportEnv& env, bool spend) {
+  RequesterState& req = qp.req;
+  if (spend) {
+    if (req.retry_left == 0) {
+      ++env.counters->retry_exceeded_err;
+      fail_send(qp, env, WcStatus::kRetryExcErr);
+      return;
+    }
+    --req.retry_left;
+  }
+  go_back(qp);
+  req.recovering = true;
+  req.recovery_psn = req.unacked_psn;
+  req.ack_deadline = kNever;  // starts with the first packet that asks
+}
+
+void arm_ack_timer(QpContext& qp, Time now) {
+  const uint8_t code = qp.attributes.timeout;
+  qp.req.ack_deadline = code == 0 ? kNever : now + ack_timeout(code);
+}
+
+void shift_ack_deadline(QpContext& qp, Duration gap) {
+  if (qp.req.ack_deadline != kNever) qp.req.ack_deadline += gap;
+}
+
+}  // namespace uroce::transport

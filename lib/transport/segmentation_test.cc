@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of message lengths around every boundary, for SEND, WRITE and READ at every path MTU.
+#include "transport/completer.h"
+#include "transport/model_peer.h"
+#include "transport/qp_fixture.h"
+#include "transport/requester.h"
+
+namespace uroce::transport {
+namespace {
+
+// case 31
+class Segmentation : public QpFixture, public ::testing::WithParamInterface<PathMtu> {
+ protected:
+  // Sends until nothing is left; the peer takes and acknowledges all.
+  void run(ModelPeer& peer, Psn first) {
+    Psn expected = first;
+    for (std::vector<Sent> burst = requests(256); !burst.empty(); burst = requests(256)) {
+      for (const Sent& packet : burst) {
+        EXPECT_EQ(packet.frame.psn, expected);
+        ++expected;
+        for (const PeerPacket& answer : peer.take(packet)) response(answer);
+      }
+    }
+  }
+};
+
+TEST_P(Segmentation, EveryLengthAroundABoundaryArrivesWhole) {
+  const uint32_t mtu = bytes(GetParam());
+  const uint32_t lengths[] = {mtu - 1, mtu,   mtu + 1, 2 * mtu,       2 * mtu + 1,
+                              65535,   65536, 65537,   (1u << 20) + 3};
+  for (size_t i = 0; i < buffer.size(); ++i) buffer[i] = ModelPeer::byte_at(i);
+  for (const WrOpcode opcode : {WrOpcode::kSend, WrOpcode::kRdmaWrite}) {
+    for (const uint32_t length : lengths) {
+      for (const bool scattered : {false, true}) {
+        make(QpType::kRc, false, GetParam());
+        std::vector<memory::Sge> list = {sge(7, length)};
+        if (scattered) {
+          list = {sge(7, 13), sge(1 << 20, length / 2), sge(2 << 20, length - 13 - length / 2)};
+        }
+        std::vector<uint8_t> expected;
+        for (const memory::Sge& element : list) {
+          const auto* from = reinterpret_cast<const uint8_t*>(element.address);
+          expected.insert(expected.end(), from, from + element.length);
+        }
+        post_send({.opcode = opcode, .sges = list, .remote_address = 77});
+        ModelPeer peer(kLocalPsn, mtu);
+        run(peer, kLocalPsn);
+        ASSERT_EQ(peer.messages.size(), 1u);
+        EXPECT_TRUE(peer.messages[0].data == expected) << length;
+        EXPECT_EQ(peer.packets_taken, (length + mtu - 1) / mtu);
+        const std::vector<Cqe> cqes = send_completions();
+        ASSERT_EQ(cqes.size(), 1u);
+        EXPECT_EQ(cqes[0].byte_len, length);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPathMtu, Segmentation,
+                         ::testing::Values(PathMtu::k256, PathMtu::k512, PathMtu::k1024,
+                                           PathMtu::k2048, PathMtu::k4096));
+
+class ReadLengths : public QpFixture, public ::testing::WithParamInterface<PathMtu> {};
+
+// case 31
+TEST_P(ReadLengths, EveryLengthAroundABoundaryArrivesWhole) {
+  const uint32_t mtu = bytes(GetParam());
+  const uint32_t lengths[] = {mtu - 1, mtu,   mtu + 1, 2 * mtu,       2 * mtu + 1,
+                              65535,   65536, 65537,   (1u << 20) + 3};
+  for (const uint32_t length : lengths) {
+    for (const bool scattered : {false, true}) {
+      make(QpType::kRc, false, GetParam());
+      std::fill(buffer.begin(), buffer.end(), uint8_t{0});
+      const size_t second = (1 << 20) + 64;
+      std::vector<memory::Sge> list = {sge(1, length)};
+      if (scattered)
+        list = {sge(1, 17), sge(64, length / 2), sge(second, length - 17 - length / 2)};
+      post_send({.opcode = WrOpcode::kRdmaRead, .sges = list, .remote_address = 12345});
+      ModelPeer peer(kLocalPsn, mtu);
+      for (const Sent& packet : requests()) {
+        for (const PeerPacket& answer : peer.take(packet)) response(answer);
+      }
+      const std::vector<Cqe> cqes = send_completions();
+      ASSERT_EQ(cqes.size(), 1u);
+      EXPECT_EQ(cqes[0].byte_len, length);
+      uint64_t at = 12345;
+      for (const memory::Sge& element : list) {
+        const auto* here = reinterpret_cast<const uint8_t*>(element.address);
+        for (uint32_t k = 0; k < element.length; ++k) {
+          ASSERT_EQ(here[k], ModelPeer::byte_at(at++)) << length;
+        }
+        EXPECT_EQ(here[-1], 0);
+        EXPECT_EQ(here[element.length], 0);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPathMtu, ReadLengths,
+                         ::testing::Values(PathMtu::k256, PathMtu::k512, PathMtu::k1024,
+                                           PathMtu::k2048, PathMtu::k4096));
+
+}  // namespace
+}  // namespace uroce::transport
