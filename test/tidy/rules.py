@@ -15,7 +15,7 @@ UNTESTED_ENTRIES = 0
 
 SUITES = ('unit', 'script', 'sim', 'threads', 'dpdk', 'house')
 DPDK_PLACES = ('lib/nic/', 'lib/worker/', 'lib/observe/', 'lib/start/', 'test/perf/',
-               'test/smoke/', 'app/testroce/')
+               'test/dpdk/', 'test/smoke/', 'app/testroce/')
 # What must not be said in the rooms up to the engine, and what to do instead.
 CORE_BANS = (
     (r'\b(steady|system|high_resolution)_clock\b|clock_gettime|gettimeofday|rdtsc',
