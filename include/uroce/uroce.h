@@ -35,14 +35,14 @@ struct ib_device;
  *
  * One context at a time in a process. Not thread-safe against itself and uroce_stop.
  */
-int uroce_start(int argc, const char *const *argv, struct uroce_context **context);
+int uroce_start(int argc, const char* const* argv, struct uroce_context** context);
 
 /*
  * The same in a process that has called rte_eal_init itself. The arguments are ours alone, without
  * a program name and without "--". Ports that the process has configured already are refused
  * (-EBUSY) when they are named.
  */
-int uroce_adopt(int argc, const char *const *argv, struct uroce_context **context);
+int uroce_adopt(int argc, const char* const* argv, struct uroce_context** context);
 
 /*
  * Inline modes: runs one loop turn of every engine and then delivers events (comp_handler,
@@ -52,7 +52,7 @@ int uroce_adopt(int argc, const char *const *argv, struct uroce_context **contex
  * --mode shared: any thread may call; an engine that another thread is driving is skipped.
  * Makes no system call and takes no lock in steady state; never blocks.
  */
-int uroce_poll(struct uroce_context *context);
+int uroce_poll(struct uroce_context* context);
 
 /*
  * Stops everything in order: refuses new work, lets ACKs that are owed go out, leaves all groups,
@@ -63,27 +63,27 @@ int uroce_poll(struct uroce_context *context);
  * 0; -EBUSY: a packet buffer was not given back (the sentence says how many); everything else is
  * closed all the same and `context` is gone in either case.
  */
-int uroce_stop(struct uroce_context *context);
+int uroce_stop(struct uroce_context* context);
 
 /* Devices: one for each port, in the order of the configuration. NULL beyond the last. */
-unsigned int uroce_device_count(const struct uroce_context *context);
-struct ib_device *uroce_device(struct uroce_context *context, unsigned int index);
+unsigned int uroce_device_count(const struct uroce_context* context);
+struct ib_device* uroce_device(struct uroce_context* context, unsigned int index);
 
 /* The sentence for the calling thread's last error; "" if there was none. Valid until the next. */
-const char *uroce_error(void);
+const char* uroce_error(void);
 
 /* The library's version, such as "0.1.0". */
-const char *uroce_version(void);
+const char* uroce_version(void);
 
 /* Options of ours, one a line, for a program's --help. Valid for ever. */
-const char *uroce_options_help(void);
+const char* uroce_options_help(void);
 
 /*
  * Where the library's sentences go: one call each, without a newline, level 0 error, 1 warning,
  * 2 info, 3 debug. NULL: back to stderr. To be called before uroce_start.
  */
-void uroce_set_log_sink(void (*sink)(void *context, int level, const char *sentence),
-                        void *context);
+void uroce_set_log_sink(void (*sink)(void* context, int level, const char* sentence),
+                        void* context);
 
 #ifdef __cplusplus
 }

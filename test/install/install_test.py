@@ -49,9 +49,10 @@ def main():
         check_exports(library)
         pkg_config = {'PKG_CONFIG_PATH': str(pc.parent), 'PKG_CONFIG_SYSROOT_DIR': str(root)}
         flags = output(['pkg-config', '--cflags', '--libs', 'uroce'], **pkg_config).split()
+        version = output(['pkg-config', '--modversion', 'uroce'], **pkg_config).strip()
         program = pathlib.Path(folder, 'user')
-        output(['cc', '-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', user, '-o', program]
-               + flags)
+        output(['cc', '-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', user, '-o', program,
+                f'-DUROCE_WANTED_VERSION="{version}"'] + flags)
         print(output([program], LD_LIBRARY_PATH=str(library.parent)), end='')
         needed = output(['readelf', '-d', program])
         if 'liburoce.so.' not in needed:

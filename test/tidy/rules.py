@@ -107,7 +107,7 @@ def programs_use_the_public_headers(tree):
     breaches = []
     for file in tree.cxx('app/'):
         for line, path, _ in file.includes():
-            if path.split('/')[0] in tree.rooms + ['absl']:
+            if '/' in path and path.split('/')[0] in tree.rooms + ['absl']:
                 breaches.append(f'{file.name}:{line}: includes {path}: programs see only '
                                 'include/uroce, themselves, std, CLI11 and toml++')
     return breaches
@@ -168,7 +168,7 @@ def files_introduce_themselves(tree):
         if lines[0] != f'{mark} SPDX-License-Identifier: BSD-3-Clause':
             breaches.append(f'{file.name}:1: the licence line comes first: '
                             f'{mark} SPDX-License-Identifier: BSD-3-Clause')
-        elif not re.match(r'(//|#|""")\s*\S+ \S+ \S+', lines[1] if len(lines) > 1 else ''):
+        elif not re.match(r'(//|/\*\s*\*|#|""")\s*\S+ \S+ \S+', ''.join(lines[1:3])):
             breaches.append(f'{file.name}:2: say in one sentence what this file is')
     return breaches
 

@@ -21,7 +21,7 @@ class File:
         self.lines = self.text.split('\n')
         self.is_cxx = self.suffix in CXX
         self.is_source = self.suffix in SOURCE
-        self.is_test = bool(re.search(r'_(test|fixture)\.', path.name))
+        self.is_test = bool(re.search(r'(^|_)(test|fixture)[_.]', path.name))
         parts = self.name.split('/')
         self.room = parts[1] if parts[0] == 'lib' and len(parts) > 2 else None
 
