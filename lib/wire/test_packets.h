@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <random>
 #include <string_view>
 #include <vector>
 
@@ -93,13 +92,19 @@ inline Drop judge(const std::vector<uint8_t>& frame) {
 // Random values for property tests: same seed, same values.
 class Random {
  public:
-  explicit Random(uint32_t seed) : engine_(seed) {}
-  uint64_t next() { return engine_(); }
-  uint32_t below(uint32_t limit) { return static_cast<uint32_t>(engine_() % limit); }
-  bool coin() { return (engine_() & 1) != 0; }
-  uint8_t byte() { return static_cast<uint8_t>(engine_()); }
-  uint16_t word() { return static_cast<uint16_t>(engine_()); }
-  uint32_t quad() { return static_cast<uint32_t>(engine_()); }
+  explicit Random(uint64_t seed) : state_(seed) {}
+  // SplitMix64: a counter, well mixed.
+  uint64_t next() {
+    uint64_t z = state_ += 0x9E3779B97F4A7C15;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+  }
+  uint32_t below(uint32_t limit) { return static_cast<uint32_t>(next() % limit); }
+  bool coin() { return (next() & 1) != 0; }
+  uint8_t byte() { return static_cast<uint8_t>(next()); }
+  uint16_t word() { return static_cast<uint16_t>(next()); }
+  uint32_t quad() { return static_cast<uint32_t>(next()); }
   std::vector<uint8_t> bytes(size_t n) {
     std::vector<uint8_t> result(n);
     for (uint8_t& value : result) value = byte();
@@ -127,7 +132,7 @@ class Random {
   EthernetFields ethernet() { return {mac(), mac(), coin(), static_cast<uint16_t>(below(4096))}; }
 
  private:
-  std::mt19937_64 engine_;
+  uint64_t state_;
 };
 
 // Options that accept the VLAN a random frame has.
