@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Answering duplicates without executing them (IBA C9-105).
+//
+// SEND or WRITE with PSN d: an ACK, asked for or not. Its PSN is the newest that was executed, but
+// stops before the oldest READ behind d: the peer may still wait for that READ's data, and an ACK
+// at or past it would tell the peer that the data was lost.
+//
+// READ with PSN d: a slot is looked for whose PSNs include d, with the same R_Key and an address
+// range that includes what is asked. Found: answered like a new READ of that length (FIRST, MIDDLE,
+// LAST), from memory as it is now. The slot keeps the whole READ. Not found: dropped.
+#include "transport/replay.h"
+
+#include <algorithm>
+
+#include "transport/response_queue.h"
+
+namespace uroce::transport {
+namespace {
+
+constexpr uint32_t kQuarterOfPsns = 1u << 22;
+
+std::span<ReplaySlot> slots(const QpContext& qp) { return {qp.queues->replay, kReadAtomicMax}; }
+
+// The PSN of the ACK for a duplicate SEND or WRITE.
+Psn acknowledge_up_to(const QpContext& qp, Psn duplicate) {
+  Psn newest = qp.resp.expected_psn - 1;
+  for (const ReplaySlot& slot : slots(qp)) {
+    if (slot.packet_count == 0 || !slot.first_psn.after(duplicate)) continue;
+    if (!slot.first_psn.after(newest)) newest = slot.first_psn - 1;
+  }
+  return newest;
+}
+
+// The READ that a duplicate asks for again, or a part of it; nullptr: none.
+const ReplaySlot* find_read(const QpContext& qp, Psn psn, const wire::Reth& reth) {
+  for (const ReplaySlot& slot : slots(qp)) {
+    const uint32_t packet = (psn.value() - slot.first_psn.value()) & Psn::kMask;
+    if (packet >= slot.packet_count || reth.rkey.value() != slot.rkey) continue;
+    const uint64_t offset = reth.address - slot.address;
+    const bool inside = offset <= slot.length && reth.length_bytes <= slot.length - offset;
+    const uint32_t asked = read_response_packets(reth.length_bytes, qp.mtu_bytes);
+    if (inside && asked <= slot.packet_count - packet) return &slot;
+  }
+  return nullptr;
+}
+
+void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  const wire::Reth reth = frame.reth();
+  if (frame.payload_length != 0 || find_read(qp, frame.psn, reth) == nullptr) {
+    env.drops->count(wire::Drop::kDuplicate);
+  } else if (!room_for_read_again(qp)) {
+    env.drops->count(wire::Drop::kReplayFull);
+  } else {
+    owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value());
+  }
+}
+
+}  // namespace
+
+void remember_read(QpContext& qp, Psn first, uint32_t packet_count, const wire::Reth& reth) {
+  const uint32_t ring = std::min<uint32_t>(qp.attributes.dest_rd_atomic_max, kReadAtomicMax);
+  // Before a jump of that size, so that no slot's age passes the whole PSN space.
+  if (packet_count > kQuarterOfPsns) forget_old_reads(qp);
+  uint32_t& next = qp.resp.replay_next;
+  if (next >= ring) next = 0;
+  qp.queues->replay[next++] = {first, packet_count, reth.address, reth.length_bytes,
+                               reth.rkey.value()};
+}
+
+void forget_old_reads(QpContext& qp) {
+  for (ReplaySlot& slot : slots(qp)) {
+    const uint32_t age = (qp.resp.expected_psn.value() - slot.first_psn.value()) & Psn::kMask;
+    // A READ of 2^23 packets may be that old when it is taken; then the next call forgets it.
+    if (age > 2 * kQuarterOfPsns) slot.packet_count = 0;
+  }
+}
+
+void receive_duplicate(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  ++env.counters->duplicate_request;
+  if (frame.info->has(wire::kSend | wire::kWrite)) {
+    env.drops->count(wire::Drop::kDuplicate);
+    owe_acknowledge_again(qp, acknowledge_up_to(qp, frame.psn));
+  } else if (frame.opcode == wire::Opcode::kRcReadRequest) {
+    receive_duplicate_read(qp, env, frame);
+  } else {
+    env.drops->count(wire::Drop::kDuplicate);  // of what was never executed
+  }
+}
+
+}  // namespace uroce::transport

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Duplicates: request packets behind the expected PSN, and the memory of READs that answers them.
+#ifndef UROCE_TRANSPORT_REPLAY_H
+#define UROCE_TRANSPORT_REPLAY_H
+
+#include "transport/qp_context.h"
+#include "transport/transport_env.h"
+#include "wire/parse.h"
+
+namespace uroce::transport {
+
+// Keeps a READ that is being taken in the oldest slot. dest_rd_atomic_max is not 0.
+void remember_read(QpContext& qp, Psn first, uint32_t packet_count, const wire::Reth& reth);
+
+// The expected PSN has entered another quarter of the PSN space: forgets READs so old that their
+// PSNs would soon look new again.
+void forget_old_reads(QpContext& qp);
+
+// Takes a request packet behind the expected PSN: acknowledges it again, sends a READ's data
+// again, or drops it. Nothing is executed twice.
+void receive_duplicate(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame);
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_REPLAY_H

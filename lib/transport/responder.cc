@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The RC responder.
+//
+// A request packet goes through three steps. (1) The PSN says whether it is the expected one; one
+// ahead is a gap, one behind a duplicate (replay.cc). (2) judge() looks at everything else in the
+// order of IBA 9.7.4: opcode sequence, what the queue pair permits, receive WQE, length, key. It
+// changes nothing and gives a verdict. (3) Only a packet that passed is executed: bytes are placed,
+// then the PSN moves on, then the message completes, then the answer is owed. A refusal leaves the
+// PSN where it is; all but "receiver not ready" end the queue pair.
+#include "transport/responder.h"
+
+#include <algorithm>
+
+#include "memory/scatter.h"
+#include "transport/error_class.h"
+#include "transport/replay.h"
+#include "transport/response_queue.h"
+#include "wire/headers.h"
+
+namespace uroce::transport {
+namespace {
+
+using memory::KeyVerdict;
+using wire::Aeth;
+using wire::NakCode;
+using wire::ParsedFrame;
+using wire::Reth;
+
+enum class Verdict : uint8_t {
+  kTake,
+  kNotReady,        // no receive WQE: RNR NAK
+  kInvalidRequest,  // NAK 0x61
+  kTooLong,         // SEND longer than its receive buffer: NAK 0x61
+  kAccess,          // R_Key: NAK 0x62
+  kBadBuffer,       // L_Key of the receive WQE: NAK 0x63
+};
+
+struct Plan {
+  Verdict verdict;
+  bool uses_wqe = false;  // the receive WQE at the consumer index belongs to this message
+  uint8_t* to = nullptr;  // WRITE: where the payload goes
+};
+
+constexpr bool ends_message(uint32_t flags) { return (flags & (wire::kLast | wire::kOnly)) != 0; }
+
+// After a FIRST or MIDDLE only the next part of the same operation, otherwise only a beginning.
+bool in_sequence(MessageInProgress message, uint32_t flags) {
+  const bool continues = (flags & (wire::kMiddle | wire::kLast)) != 0;
+  switch (message) {
+    case MessageInProgress::kNone:
+      return !continues;
+    case MessageInProgress::kSend:
+      return continues && (flags & wire::kSend) != 0;
+    case MessageInProgress::kWrite:
+      return continues && (flags & wire::kWrite) != 0;
+  }
+  return false;
+}
+
+// Payload against the path MTU: a FIRST or MIDDLE is full, a LAST is not empty.
+bool length_fits(uint32_t flags, uint32_t payload, uint32_t mtu) {
+  if ((flags & wire::kOnly) != 0) return payload <= mtu;
+  if ((flags & wire::kLast) != 0) return payload != 0 && payload <= mtu;
+  return payload == mtu;
+}
+
+bool recv_wqe_there(QpContext& qp) {
+  ReceiveQueue& recv = qp.queues->recv;
+  return recv.posted(recv.consumer.load(std::memory_order_relaxed));
+}
+
+const RecvWqe& recv_wqe(const QpContext& qp) {
+  const ReceiveQueue& recv = qp.queues->recv;
+  return recv.wqe(recv.consumer.load(std::memory_order_relaxed));
+}
+
+Plan judge_send(QpContext& qp, const ParsedFrame& frame, uint32_t flags) {
+  if ((flags & wire::kTakesRecvWqe) != 0 && !recv_wqe_there(qp)) return {Verdict::kNotReady};
+  if (!length_fits(flags, frame.payload_length, qp.mtu_bytes)) {
+    return {Verdict::kInvalidRequest, true};
+  }
+  const uint32_t room = std::min(recv_wqe(qp).length, Reth::kLengthMax);
+  if (frame.payload_length > room - qp.resp.received_bytes) return {Verdict::kTooLong, true};
+  return {Verdict::kTake, true};
+}
+
+Plan judge_write(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame, uint32_t flags) {
+  if ((qp.attributes.access & memory::kRemoteWrite) == 0) return {Verdict::kInvalidRequest};
+  const bool takes_wqe = (flags & wire::kTakesRecvWqe) != 0;
+  if (takes_wqe && !recv_wqe_there(qp)) return {Verdict::kNotReady};
+  const uint32_t payload = frame.payload_length;
+  if (!length_fits(flags, payload, qp.mtu_bytes)) return {Verdict::kInvalidRequest, takes_wqe};
+  Plan plan{Verdict::kTake, takes_wqe};
+  uint32_t left = qp.resp.write_bytes_left;
+  const bool begins = (flags & wire::kReth) != 0;
+  if (begins) {
+    const Reth reth = frame.reth();
+    left = reth.length_bytes;
+    if (left > Reth::kLengthMax) return {Verdict::kInvalidRequest, takes_wqe};
+    // The whole range at once, before any byte moves; a length of 0 names no memory (IBA C9-88).
+    if (left != 0 && env.keys->translate(reth.rkey, qp.pd, memory::kRemoteWrite, reth.address, left,
+                                         plan.to) != KeyVerdict::kGood) {
+      return {Verdict::kAccess, takes_wqe};
+    }
+  }
+  if (ends_message(flags) ? payload != left : payload > left) {
+    return {Verdict::kInvalidRequest, takes_wqe};
+  }
+  // The key may have gone since the FIRST.
+  if (!begins &&
+      env.keys->translate(Key(qp.resp.write_rkey), qp.pd, memory::kRemoteWrite,
+                          qp.resp.write_address, payload, plan.to) != KeyVerdict::kGood) {
+    return {Verdict::kAccess, takes_wqe};
+  }
+  return plan;
+}
+
+Plan judge_read(const QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
+  const QpAttributes& attributes = qp.attributes;
+  if ((attributes.access & memory::kRemoteRead) == 0) return {Verdict::kInvalidRequest};
+  if (attributes.dest_rd_atomic_max == 0 || !room_for_read(qp)) return {Verdict::kInvalidRequest};
+  const Reth reth = frame.reth();
+  if (frame.payload_length != 0 || reth.length_bytes > Reth::kLengthMax) {
+    return {Verdict::kInvalidRequest};
+  }
+  uint8_t* from = nullptr;
+  if (reth.length_bytes != 0 &&
+      env.keys->translate(reth.rkey, qp.pd, memory::kRemoteRead, reth.address, reth.length_bytes,
+                          from) != KeyVerdict::kGood) {
+    return {Verdict::kAccess};
+  }
+  return {Verdict::kTake};
+}
+
+Plan judge(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
+  const uint32_t flags = frame.info->flags;
+  if (!in_sequence(qp.resp.message, flags)) return {Verdict::kInvalidRequest};
+  if ((flags & wire::kIeth) != 0) return {Verdict::kInvalidRequest};  // not offered
+  if ((flags & wire::kSend) != 0) return judge_send(qp, frame, flags);
+  if ((flags & wire::kWrite) != 0) return judge_write(qp, env, frame, flags);
+  if ((flags & wire::kRead) != 0) return judge_read(qp, env, frame);
+  return {Verdict::kInvalidRequest};  // an operation that is not offered
+}
+
+// The end of the queue pair by this packet: NAK, error completion, ERR.
+void refuse(QpContext& qp, TransportEnv& env, Psn psn, const Plan& plan) {
+  TransportCounters& counters = *env.counters;
+  NakCode code = NakCode::kInvalidRequest;
+  WcStatus status = WcStatus::kRemInvReqErr;
+  if (plan.verdict == Verdict::kAccess) {
+    code = NakCode::kRemoteAccess;
+    status = WcStatus::kRemAccessErr;
+    ++counters.resp_remote_access_errors;
+  } else if (plan.verdict == Verdict::kBadBuffer) {
+    code = NakCode::kRemoteOperational;
+    status = WcStatus::kLocProtErr;
+    ++counters.resp_remote_operational_errors;
+  } else {
+    if (plan.verdict == Verdict::kTooLong) status = WcStatus::kLocLenErr;
+    ++counters.resp_remote_invalid_request;
+  }
+  owe_last_nak(qp, psn, Aeth::nak(code));
+  qp.resp.recv_wqe_held = qp.resp.recv_wqe_held || plan.uses_wqe;
+  fail_receive(qp, env, status);
+}
+
+void not_ready(QpContext& qp, TransportEnv& env, Psn psn) {
+  env.drops->count(wire::Drop::kRecvQueueEmpty);
+  ++qp.recv_queue_empty;
+  if (!owe_nak(qp, psn, Aeth::rnr_nak(qp.attributes.min_rnr_timer))) return;
+  qp.resp.rnr_nak_sent = true;
+  ++env.counters->rnr_nak_sent;
+}
+
+// A packet ahead of the expected one: one NAK per gap, none while an RNR NAK stands.
+void sequence_gap(QpContext& qp, TransportEnv& env) {
+  ResponderState& resp = qp.resp;
+  env.drops->count(wire::Drop::kOutOfOrder);
+  if (resp.sequence_nak_sent || resp.rnr_nak_sent) return;
+  if (!owe_nak(qp, resp.expected_psn, Aeth::nak(NakCode::kPsnSequence))) return;
+  resp.sequence_nak_sent = true;
+  ++env.counters->out_of_sequence;
+}
+
+// The packet has been executed: the PSN moves on and the message may count.
+void advance(QpContext& qp, uint32_t psns, bool message_done) {
+  ResponderState& resp = qp.resp;
+  const Psn before = resp.expected_psn;
+  resp.expected_psn = before + psns;
+  resp.sequence_nak_sent = false;
+  resp.rnr_nak_sent = false;
+  if (message_done) resp.msn = (resp.msn + 1) & Psn::kMask;
+  if (((before.value() ^ resp.expected_psn.value()) >> 22) != 0) [[unlikely]] {
+    forget_old_reads(qp);
+  }
+}
+
+// The receive completion of a message. False: the CQ was full and the queue pair is in ERR.
+bool complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
+                      WcOpcode opcode, uint32_t byte_len) {
+  ReceiveQueue& recv = qp.queues->recv;
+  const uint32_t index = recv.consumer.load(std::memory_order_relaxed);
+  Cqe cqe{};
+  cqe.wr_id = recv.wqe(index).wr_id;
+  cqe.qp = qp.user;
+  cqe.arrival_ns = arrival.time_since_epoch().count();
+  cqe.byte_len = byte_len;
+  cqe.qpn = qp.qpn.value();
+  cqe.status = WcStatus::kSuccess;
+  cqe.opcode = opcode;
+  cqe.wc_flags = kWcGrh;  // RoCEv2 always has a network header
+  if (frame.info->imm != 0) {
+    cqe.wc_flags = kWcGrh | kWcWithImm;
+    cqe.immediate_be = frame.imm().network_order;
+  }
+  cqe.solicited = frame.solicited;
+  recv.consumer.store(index + 1, std::memory_order_release);
+  qp.resp.recv_wqe_held = false;
+  if (!cq_push(env, *qp.recv_cq, cqe)) [[unlikely]] {
+    enter_error(qp, env);
+    return false;
+  }
+  ++env.counters->rdma_recvs;
+  return true;
+}
+
+void take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+  ResponderState& resp = qp.resp;
+  const uint32_t payload = frame.payload_length;
+  if (payload != 0 && memory::scatter(*env.keys, qp.pd, recv_wqe(qp).sges(), resp.received_bytes,
+                                      frame.payload, payload) != KeyVerdict::kGood) {
+    return refuse(qp, env, frame.psn, {Verdict::kBadBuffer, true});
+  }
+  const bool done = ends_message(frame.info->flags);
+  advance(qp, 1, done);
+  resp.received_bytes += payload;
+  if (done) {
+    const uint32_t byte_len = resp.received_bytes;
+    resp.received_bytes = 0;
+    resp.message = MessageInProgress::kNone;
+    if (!complete_receive(qp, env, frame, arrival, WcOpcode::kRecv, byte_len)) return;
+  } else {
+    resp.message = MessageInProgress::kSend;
+    resp.recv_wqe_held = true;
+  }
+  if (frame.ack_request) owe_acknowledge(qp, frame.psn);
+}
+
+// Places a part of a WRITE. The last bytes go last and in one piece: programs wait for them.
+void place(uint8_t* to, const uint8_t* from, uint32_t count) {
+  constexpr uint32_t kWord = sizeof(uint64_t);
+  if (count <= kWord) {
+    std::memcpy(to, from, count);
+    return;
+  }
+  std::memcpy(to, from, count - kWord);
+  std::atomic_signal_fence(std::memory_order_release);  // x86 keeps the order of stores
+  std::memcpy(to + count - kWord, from + count - kWord, kWord);
+}
+
+void take_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
+                uint8_t* to) {
+  ResponderState& resp = qp.resp;
+  const uint32_t flags = frame.info->flags;
+  const uint32_t payload = frame.payload_length;
+  if ((flags & wire::kReth) != 0) {
+    const Reth reth = frame.reth();
+    resp.write_address = reth.address;
+    resp.write_rkey = reth.rkey.value();
+    resp.write_bytes_left = reth.length_bytes;
+    resp.write_length = reth.length_bytes;
+  }
+  if (payload != 0) place(to, frame.payload, payload);
+  resp.write_address += payload;
+  resp.write_bytes_left -= payload;
+  const bool done = ends_message(flags);
+  resp.message = done ? MessageInProgress::kNone : MessageInProgress::kWrite;
+  advance(qp, 1, done);
+  if (done) {
+    ++env.counters->rx_write_requests;
+    if ((flags & wire::kCompletesRecv) != 0 &&
+        !complete_receive(qp, env, frame, arrival, WcOpcode::kRecvRdmaWithImm, resp.write_length)) {
+      return;
+    }
+  }
+  if (frame.ack_request) owe_acknowledge(qp, frame.psn);
+}
+
+void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
+  const Reth reth = frame.reth();
+  const uint32_t psns = read_response_packets(reth.length_bytes, qp.mtu_bytes);
+  remember_read(qp, frame.psn, psns, reth);
+  advance(qp, psns, true);  // a READ counts when it is taken (IBA C9-148)
+  owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value());
+  ++env.counters->rx_read_requests;
+}
+
+// The first valid packet tells a passive side that the peer is there before it says so itself.
+void note_established(QpContext& qp, TransportEnv& env) {
+  qp.resp.established = true;
+  if (qp.state == QpState::kRtr) env.raise(EventType::kCommEst, qp.user);
+}
+
+bool takes_requests(QpState state) {
+  return state == QpState::kRtr || state == QpState::kRts || state == QpState::kSqd ||
+         state == QpState::kSqe;
+}
+
+}  // namespace
+
+void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+  if (!takes_requests(qp.state)) {
+    env.drops->count(wire::Drop::kQpState);
+    return;
+  }
+  const int32_t ahead = frame.psn.distance_from(qp.resp.expected_psn);
+  if (ahead != 0) [[unlikely]] {
+    return ahead > 0 ? sequence_gap(qp, env) : receive_duplicate(qp, env, frame);
+  }
+  const Plan plan = judge(qp, env, frame);
+  if (plan.verdict != Verdict::kTake && plan.verdict != Verdict::kNotReady) [[unlikely]] {
+    return refuse(qp, env, frame.psn, plan);
+  }
+  if (!qp.resp.established) [[unlikely]]
+    note_established(qp, env);
+  if (plan.verdict == Verdict::kNotReady) return not_ready(qp, env, frame.psn);
+  if (frame.info->has(wire::kSend)) {
+    take_send(qp, env, frame, arrival);
+  } else if (frame.info->has(wire::kWrite)) {
+    take_write(qp, env, frame, arrival, plan.to);
+  } else {
+    take_read(qp, env, frame);
+  }
+}
+
+}  // namespace uroce::transport

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the responder owes the peer: ACKs, NAKs and READ responses, in order, with coalescing.
+// emit_response (responder.h) takes from it.
+#ifndef UROCE_TRANSPORT_RESPONSE_QUEUE_H
+#define UROCE_TRANSPORT_RESPONSE_QUEUE_H
+
+#include <cstdint>
+
+#include "transport/qp_context.h"
+
+namespace uroce::transport {
+
+// Every function is the owning engine's and takes an RC queue pair.
+
+// PSNs that the response to a READ of `length` bytes takes; `mtu_bytes` is a power of two.
+constexpr uint32_t read_response_packets(uint32_t length, uint32_t mtu_bytes) {
+  if (length <= mtu_bytes) return 1;
+  return ((length - 1) >> __builtin_ctz(mtu_bytes)) + 1;
+}
+
+// An ACK of everything up to `psn`, which was executed just now. It takes the place of an ACK or
+// NAK 0x60 that waits at the tail: one ACK goes out for a burst of requests.
+void owe_acknowledge(QpContext& qp, Psn psn);
+
+// An ACK up to `psn` because of a duplicate. Says nothing new: where an ACK or NAK that covers it
+// waits at the tail, that one will do.
+void owe_acknowledge_again(QpContext& qp, Psn psn);
+
+// A NAK after which the queue pair goes on: PSN sequence error or RNR. False: no room; the packet
+// then counts as lost and the peer's time-out will bring it again.
+bool owe_nak(QpContext& qp, Psn psn, uint8_t syndrome);
+
+// The NAK that ends everything: it always finds room, and is the last packet of this queue pair.
+void owe_last_nak(QpContext& qp, Psn psn, uint8_t syndrome);
+
+// Whether a READ may be taken. A duplicate may use a part of the room only, so that a peer which
+// asks again and again cannot shut out its own new requests.
+bool room_for_read(const QpContext& qp);
+bool room_for_read_again(const QpContext& qp);
+
+// A READ response that begins with PSN `first`. The MSN is the one of now.
+void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey);
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_RESPONSE_QUEUE_H
