@@ -43,6 +43,23 @@ std::string devargs_of(const rte_eth_dev_info& dev) {
 constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
 constexpr uint64_t kRxOffloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
 
+// Which drivers deliver every frame of the wire, whatever its destination.
+bool filters_nothing(const std::string& driver) {
+  return driver == "net_ring" || driver == "net_memif" || driver == "net_null" ||
+         driver == "net_pcap";
+}
+
+bool contains(std::span<const device::PortAddress> addresses, const Gid& wanted) {
+  return std::any_of(addresses.begin(), addresses.end(),
+                     [&](const device::PortAddress& address) { return address.address == wanted; });
+}
+
+std::vector<Gid> gids_of(std::span<const device::PortAddress> addresses) {
+  std::vector<Gid> gids;
+  for (const device::PortAddress& address : addresses) gids.push_back(address.address);
+  return gids;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Port>> Port::open(const PortConfig& config) {
@@ -56,10 +73,12 @@ absl::StatusOr<std::unique_ptr<Port>> Port::open(const PortConfig& config) {
   port->driver_ = dev.driver_name;
   port->if_index_ = static_cast<int>(dev.if_index);
   port->adopt_mac();
+  if (absl::Status status = port->adopt_kernel_interface(); !status.ok()) return status;
   if (absl::Status status = port->choose_size(dev); !status.ok()) return status;
   if (absl::Status status = port->configure(dev); !status.ok()) return status;
   if (absl::Status status = port->start(); !status.ok()) return status;
   port->make_queues();
+  if (absl::Status status = port->open_filter(); !status.ok()) return status;
   return port;
 }
 
@@ -96,6 +115,8 @@ void Port::adopt_mac() {
 absl::Status Port::choose_size(const rte_eth_dev_info& dev) {
   FrameSizeFacts facts{.port = name_,
                        .driver = driver_,
+                       .interface = interface_name_,
+                       .interface_mtu = interface_mtu_,
                        .devargs = devargs_of(dev),
                        .max_rx_pktlen = dev.max_rx_pktlen,
                        .max_mtu = dev.max_mtu,
@@ -108,6 +129,11 @@ absl::Status Port::choose_size(const rte_eth_dev_info& dev) {
 }
 
 absl::Status Port::configure(const rte_eth_dev_info& dev) {
+  if (driver_ == "net_af_packet" && config_.queue_count != dev.max_rx_queues) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "port %s: qpairs=%d spreads its frames over as many queues: give %d queues or qpairs=%d",
+        name_, dev.max_rx_queues, dev.max_rx_queues, config_.queue_count));
+  }
   const uint32_t queue_max = std::min(dev.max_rx_queues, dev.max_tx_queues);
   if (config_.queue_count == 0 || config_.queue_count > queue_max) {
     return absl::InvalidArgumentError(absl::StrFormat("port %s: %d queues: it has 1 to %d", name_,
@@ -160,12 +186,31 @@ absl::Status Port::setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, 
   return absl::OkStatus();
 }
 
+absl::Status Port::open_filter() {
+  if (shared()) {
+    groups_ = std::make_unique<KernelGroups>(kernel_->index());
+    return absl::OkStatus();
+  }
+  filter_ =
+      std::make_unique<MulticastFilter>(FilterSettings{.port = name_,
+                                                       .port_id = port_id_,
+                                                       .if_index = if_index_,
+                                                       .filters_nothing = filters_nothing(driver_),
+                                                       .log = config_.log});
+  // The empty set now tells which means there is, and a port that has none.
+  if (const int result = filter_->set({}); result != 0) {
+    return absl::UnavailableError(absl::StrFormat("port %s: its multicast filter does not work: %s",
+                                                  name_, rte_strerror(-result)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Port::start() {
   if (const int result = rte_eth_dev_start(port_id_); result != 0) {
     return absl::UnavailableError(
         absl::StrFormat("port %s: it does not start: %s", name_, rte_strerror(-result)));
   }
-  started_ = open_ = true;
+  open_ = true;
   if (!config_.promiscuous) return absl::OkStatus();
   const int result = rte_eth_promiscuous_enable(port_id_);
   if (result == 0) return absl::OkStatus();
@@ -197,26 +242,28 @@ Port::~Port() {
 }
 
 void Port::drain() {
-  if (!started_) return;
   for (auto& queue : queues_) queue->drain();
 }
 
 absl::Status Port::close() {
-  if (!std::exchange(open_, false)) {
-    if (pool_ != nullptr) rte_mempool_free(std::exchange(pool_, nullptr));
-    return absl::OkStatus();
+  if (filter_ != nullptr) filter_->set({});
+  filter_.reset();
+  groups_.reset();
+  guard_.reset();
+  if (open_) drain();
+  queues_.clear();
+  if (std::exchange(open_, false)) {
+    rte_eth_dev_stop(port_id_);
+    rte_eth_dev_close(port_id_);
   }
-  drain();
-  started_ = false;
-  rte_eth_dev_stop(port_id_);
-  rte_eth_dev_close(port_id_);
+  if (pool_ == nullptr) return absl::OkStatus();
   uint32_t missing = 0;
-  if (!pool_is_full(pool_, missing)) {
-    pool_ = nullptr;  // somebody may still touch it
+  rte_mempool* pool = std::exchange(pool_, nullptr);
+  if (!pool_is_full(pool, missing)) {  // left alone: somebody may still touch it
     return absl::InternalError(
         absl::StrFormat("port %s: %d mbufs did not come home", name_, missing));
   }
-  rte_mempool_free(std::exchange(pool_, nullptr));
+  rte_mempool_free(pool);
   return absl::OkStatus();
 }
 
@@ -240,24 +287,55 @@ device::PortInfo Port::info() {
   device::PortInfo info;
   info.name = name_;
   info.mac = mac_;
+  info.ownership = ownership_;
   info.frame_bytes_max = size_.frame_bytes_max;
   info.link_up = link.link_status == RTE_ETH_LINK_UP;
+  if (kernel_ != nullptr) {  // ethdev does not follow a kernel interface's link
+    const absl::StatusOr<KernelLink> kernel_link = kernel_->link();
+    info.link_up = kernel_link.ok() && kernel_link->up;
+  }
   info.link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
   info.numa_node = socket_;
   info.vlan_id = config_.vlan_id;
   info.queue_count = config_.queue_count;
+  info.filter = shared() ? device::FilterKind::kKernelGroup
+                         : (filter_ == nullptr ? device::FilterKind::kNone : filter_->kind());
   info.kernel_if_index = if_index_;
   return info;
 }
 
-std::vector<device::PortAddress> Port::addresses() { return config_.addresses; }
+// Shared: asked anew, because the kernel's addresses come and go; the guard goes with them.
+std::vector<device::PortAddress> Port::addresses() {
+  if (!shared()) return config_.addresses;
+  absl::StatusOr<std::vector<device::PortAddress>> found = kernel_->addresses();
+  if (!found.ok()) return {};
+  if (!config_.addresses.empty()) {
+    std::erase_if(*found, [&](const device::PortAddress& address) {
+      return !contains(config_.addresses, address.address);
+    });
+  }
+  if (guard_ != nullptr) {
+    if (absl::Status held = guard_->hold(gids_of(*found)); !held.ok()) {
+      log(absl::StrFormat("port %s: %s", name_, held.message()));
+    }
+  }
+  return *std::move(found);
+}
 
-int Port::set_multicast_macs(std::span<const MacAddress>) { return 0; }
+int Port::set_multicast_macs(std::span<const MacAddress> macs) {
+  return filter_ == nullptr ? -ENOTSUP : filter_->set(macs);
+}
 
-int Port::join_group(const Gid&) { return -ENOTSUP; }
+int Port::join_group(const Gid& group) {
+  return groups_ == nullptr ? -ENOTSUP : groups_->join(group);
+}
 
-int Port::leave_group(const Gid&) { return -ENOTSUP; }
+int Port::leave_group(const Gid& group) {
+  return groups_ == nullptr ? -ENOTSUP : groups_->leave(group);
+}
 
-int Port::resolve(const Gid&, Duration, MacAddress&) { return -ENOTSUP; }
+int Port::resolve(const Gid& destination, Duration limit, MacAddress& mac) {
+  return shared() ? kernel_->resolve(destination, limit, mac) : -ENOTSUP;
+}
 
 }  // namespace uroce::nic

@@ -12,7 +12,11 @@
 #include "absl/status/statusor.h"
 #include "device/port_ops.h"
 #include "nic/frame_size.h"
+#include "nic/kernel_groups.h"
+#include "nic/kernel_interface.h"
+#include "nic/multicast_filter.h"
 #include "nic/port_config.h"
+#include "nic/port_guard.h"
 #include "nic/queue.h"
 
 struct rte_mempool;
@@ -54,27 +58,41 @@ class Port final : public device::PortOps {
  private:
   explicit Port(const PortConfig& config) : config_(config) {}
   absl::Status find();
+  void adopt_mac();
+  absl::Status adopt_kernel_interface();
+  absl::Status choose_ownership(std::span<const device::PortAddress> kernel_addresses);
+  absl::Status check_addresses(std::span<const device::PortAddress> kernel_addresses) const;
   absl::Status choose_size(const rte_eth_dev_info& dev);
   absl::Status configure(const rte_eth_dev_info& dev);
   absl::Status setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, uint16_t tx_count);
   absl::Status start();
+  absl::Status open_filter();
   void make_queues();
-  void adopt_mac();
   void log(const std::string& line) const;
+  bool shared() const { return ownership_ == device::PortOwnership::kShared; }
 
   const PortConfig config_;
   std::string name_;
   uint16_t port_id_ = 0;
   std::string driver_;
   int if_index_ = 0;
+  std::string interface_name_;  // of if_index_
   int socket_ = -1;
   MacAddress mac_;
   FrameSize size_;
-  bool started_ = false;
+  uint32_t interface_mtu_ = 0;
+  device::PortOwnership ownership_ = device::PortOwnership::kOwn;
   bool open_ = false;
   bool warned_numa_ = false;
   rte_mempool* pool_ = nullptr;
   std::vector<std::unique_ptr<Queue>> queues_;
+  // Own: the group filter.
+  std::unique_ptr<MulticastFilter> filter_;
+  // On a kernel interface: its link. Shared: also addresses, routes and neighbours, and then it is
+  // the VLAN interface above the port's where the configuration names a VLAN.
+  std::unique_ptr<KernelInterface> kernel_;
+  std::unique_ptr<KernelGroups> groups_;
+  std::unique_ptr<PortGuard> guard_;
 };
 
 }  // namespace uroce::nic

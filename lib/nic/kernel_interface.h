@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the kernel knows of a network interface, by rtnetlink: link, addresses, routes, neighbours.
+#ifndef UROCE_NIC_KERNEL_INTERFACE_H
+#define UROCE_NIC_KERNEL_INTERFACE_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/types.h"
+#include "device/port_ops.h"
+
+struct nl_sock;
+
+namespace uroce::nic {
+
+struct KernelLink {
+  std::string name;
+  MacAddress mac;
+  uint32_t mtu = 0;  // IP MTU
+  bool up = false;   // administratively up and with carrier
+};
+
+// Control thread. Sees the network namespace of the thread that opened it.
+class KernelInterface {
+ public:
+  static absl::StatusOr<std::unique_ptr<KernelInterface>> open(int if_index);
+  ~KernelInterface();
+  KernelInterface(const KernelInterface&) = delete;
+  KernelInterface& operator=(const KernelInterface&) = delete;
+
+  int index() const { return if_index_; }
+  absl::StatusOr<KernelLink> link();
+
+  // Usable addresses in the kernel's order, IPv4 before IPv6; `tentative` says that there are
+  // more whose duplicate detection still runs.
+  absl::StatusOr<std::vector<device::PortAddress>> addresses(bool* tentative = nullptr);
+
+  // The VLAN interface with this ID on top of this one; 0: there is none.
+  int vlan_child(uint16_t vlan_id);
+
+  // Next-hop MAC of `destination` by the kernel's routes out of this interface and its neighbour
+  // table; asks the kernel to resolve what is not known and waits at most `limit`. 0,
+  // -EHOSTUNREACH (no route this way), -ETIMEDOUT, -EINVAL (multicast), -EIO.
+  int resolve(const Gid& destination, Duration limit, MacAddress& mac);
+
+ private:
+  KernelInterface(int if_index, nl_sock* socket) : if_index_(if_index), socket_(socket) {}
+
+  const int if_index_;
+  nl_sock* const socket_;
+};
+
+// "10.9.0.1" or "fd00:9::1".
+std::string gid_text(const Gid& gid);
+
+}  // namespace uroce::nic
+
+#endif  // UROCE_NIC_KERNEL_INTERFACE_H
