@@ -2,9 +2,27 @@
 // Templates of RoCEv2 headers, and the end of a frame.
 #include "wire/emit.h"
 
+#include <smmintrin.h>
+
 #include "base/assert.h"
+#include "wire/icrc_masks.h"
 
 namespace uroce::wire {
+namespace {
+
+// A 16-bit field of a vector, given in host order.
+template <int kLane>
+__m128i with_be16(__m128i vector, uint16_t value) {
+  return _mm_insert_epi16(vector, __builtin_bswap16(value), kLane);
+}
+
+// A 32-bit field of a vector, given in host order.
+template <int kLane>
+__m128i with_be32(__m128i vector, uint32_t value) {
+  return _mm_insert_epi32(vector, static_cast<int>(__builtin_bswap32(value)), kLane);
+}
+
+}  // namespace
 
 HeaderTemplate make_header_template(const AddressFields& fields) {
   HeaderTemplate t{};
@@ -33,6 +51,44 @@ HeaderTemplate make_header_template(const AddressFields& fields) {
   t.l3_offset = static_cast<uint8_t>(l3_offset);
   t.length = static_cast<uint8_t>(l3_offset + ip_bytes + kUdpBytes);
   return t;
+}
+
+IcrcState emit_begin(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
+                     const Bth& bth) {
+  const uint8_t* from = t.bytes + t.l3_offset;
+  uint8_t* l3 = room + t.l3_offset;
+  const auto udp_bytes = static_cast<uint16_t>(kUdpBytes + ib_bytes);
+  // Vectors begin eight bytes before the IP header, as the ICRC wants them; the first 16 bytes of
+  // the frame overlap the first of them.
+  store_vector(room, load_vector(t.bytes));
+  __m128i v0 = load_vector(from - 8);
+  __m128i v1 = load_vector(from + 8);
+  __m128i v2 = load_vector(from + 24);
+  if (t.ipv6) {
+    v0 = with_be16<6>(v0, udp_bytes);                              // payload length at offset 4
+    __m128i v3 = with_be16<2>(load_vector(from + 40), udp_bytes);  // UDP length at offset 44
+    v3 = with_be32<2>(v3, bth.word0());
+    v3 = with_be32<3>(v3, bth.word1());
+    store_vector(l3 - 8, v0);
+    store_vector(l3 + 8, v1);
+    store_vector(l3 + 24, v2);
+    store_vector(l3 + 40, v3);
+    store_be32(l3 + 56, bth.word2());
+    return {crc_of_headers6(v0, v1, v2, v3, l3 + 56)};
+  }
+  const auto total = static_cast<uint16_t>(kIpv4Bytes + udp_bytes);
+  v0 = with_be16<5>(v0, total);  // at offset 2
+  v0 = with_be16<6>(v0, ip_id);  // at offset 4
+  const uint16_t checksum = ipv4_checksum(t, __builtin_bswap16(total), __builtin_bswap16(ip_id));
+  v1 = _mm_insert_epi16(v1, checksum, 1);  // at offset 10, in memory order already
+  v2 = with_be16<0>(v2, udp_bytes);        // UDP length at offset 24
+  v2 = with_be32<1>(v2, bth.word0());
+  v2 = with_be32<2>(v2, bth.word1());
+  v2 = with_be32<3>(v2, bth.word2());
+  store_vector(l3 - 8, v0);
+  store_vector(l3 + 8, v1);
+  store_vector(l3 + 24, v2);
+  return {crc_of_headers4(v0, v1, v2)};
 }
 
 uint32_t finish_icrc(uint8_t* frame, uint32_t l3_offset, bool ipv6, uint32_t end) {

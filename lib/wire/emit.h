@@ -47,6 +47,15 @@ struct HeaderTemplate {
 // Makes a template from its fields.
 HeaderTemplate make_header_template(const AddressFields& fields);
 
+// The IPv4 header checksum for a total length and an identification; all three as they lie in
+// memory.
+inline uint16_t ipv4_checksum(const HeaderTemplate& t, uint16_t total, uint16_t id) {
+  uint32_t sum = t.ipv4_partial_sum + total + id;
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<uint16_t>(~sum);
+}
+
 // Writes the headers of a packet whose part from BTH to ICRC, both included, is `ib_bytes` long.
 // `ip_id` is the IPv4 identification. At least HeaderTemplate::kCapacity bytes of room are written
 // to; those behind t.length are scratch and to be overwritten. Returns where the BTH goes.
@@ -61,10 +70,7 @@ inline uint8_t* emit_headers(uint8_t* room, const HeaderTemplate& t, uint32_t ib
   } else {
     const uint16_t total = __builtin_bswap16(static_cast<uint16_t>(kIpv4Bytes + udp_bytes));
     const uint16_t id = __builtin_bswap16(ip_id);
-    uint32_t sum = t.ipv4_partial_sum + total + id;
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    const auto checksum = static_cast<uint16_t>(~sum);
+    const uint16_t checksum = ipv4_checksum(t, total, id);
     std::memcpy(l3 + 2, &total, sizeof total);
     std::memcpy(l3 + 4, &id, sizeof id);
     std::memcpy(l3 + 10, &checksum, sizeof checksum);
@@ -72,6 +78,12 @@ inline uint8_t* emit_headers(uint8_t* room, const HeaderTemplate& t, uint32_t ib
   }
   return room + t.length;
 }
+
+// Writes the headers and the BTH of such a packet and returns the ICRC's state behind them, without
+// reading back what was just written. The extension headers go to room + t.length + 12. The room is
+// at least HeaderTemplate::kCapacity bytes; those behind the BTH are scratch.
+IcrcState emit_begin(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
+                     const Bth& bth);
 
 // Bytes of pad that a payload of this length needs.
 constexpr uint8_t pad_bytes(uint32_t payload_bytes) {

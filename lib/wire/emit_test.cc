@@ -124,10 +124,9 @@ TEST(Emit, TheFusedPathGivesTheSameFrame) {
     std::copy(data.begin(), data.end(), at + 28);
     plain.resize(finish_icrc(plain.data(), t.l3_offset, t.ipv6, t.length + 28u + payload));
 
-    at = emit_headers(fused.data(), t, ib_bytes, 9);
-    bth.store(at);
+    IcrcState state = emit_begin(fused.data(), t, ib_bytes, 9, bth);
+    at = fused.data() + t.length;
     reth.store(at + kBthBytes);
-    IcrcState state = icrc_begin(fused.data() + t.l3_offset, t.ipv6);
     state = icrc_update(state, at + kBthBytes, 16);
     state = icrc_copy(state, at + 28, data.data(), payload);
     const uint32_t tail = finish_tail(state, at + 28 + payload, bth.pad);

@@ -223,6 +223,20 @@ TEST(Icrc, PiecesAndCopiesGiveTheSameValue) {
   }
 }
 
+TEST(Icrc, ShortPiecesAgreeWithLongOnes) {
+  Random random(31);
+  const std::vector<uint8_t> data = random.bytes(64);
+  const uint32_t whole = icrc_value(icrc_update({0x12345678}, data.data(), data.size()));
+  for (size_t step = 1; step <= 40; ++step) {
+    IcrcState state{0x12345678};
+    for (size_t at = 0; at < data.size(); at += step) {
+      state = icrc_update(state, data.data() + at, std::min(step, data.size() - at));
+    }
+    EXPECT_EQ(icrc_value(state), whole) << step;
+  }
+  EXPECT_EQ(icrc_value(icrc_update({7}, data.data(), 0)), 7u);
+}
+
 TEST(Icrc, TheStateAfterEightOnesIsTheKnownRegister) {
   // 0xDEBB20E3 before the final complement.
   EXPECT_EQ(kIcrcAfterOnes, ~0xDEBB20E3u);
