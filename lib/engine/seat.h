@@ -27,15 +27,30 @@ class EngineSeat {
   EpochSlot& epoch() { return epoch_; }
 
   // Inline shared. The holder runs a turn or a command and gives it back.
-  bool try_take() { return !held_.exchange(true, std::memory_order_acquire); }
-  void give_back() { held_.store(false, std::memory_order_release); }
+  bool try_take() {
+    if (held_.exchange(true, std::memory_order_acquire)) return false;
+    holder_.store(this_thread(), std::memory_order_relaxed);
+    return true;
+  }
+  void give_back() {
+    holder_.store(nullptr, std::memory_order_relaxed);
+    held_.store(false, std::memory_order_release);
+  }
+  // A control call from a handler that the holder runs inside its turn: executed in place.
+  bool held_by_caller() const { return holder_.load(std::memory_order_relaxed) == this_thread(); }
 
   // Worker mode: control threads push (one at a time: the device's lock), the worker pops.
   SpscRing<Command*>& mailbox() { return mailbox_; }
 
  private:
+  static const void* this_thread() {
+    static thread_local char mark;
+    return &mark;
+  }
+
   const DriveMode mode_;
   std::atomic<bool> held_{false};
+  std::atomic<const void*> holder_{nullptr};
   EpochSlot epoch_;
   SpscRing<Command*> mailbox_{64};
   Engine engine_;

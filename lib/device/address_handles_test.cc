@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of address handles: what is asked of whom, what an error leaves behind.
+#include <gtest/gtest.h>
+
+#include "device/device_fixture.h"
+
+namespace uroce::device {
+namespace {
+
+class AddressHandles : public testing::TestWithParam<bool> {
+ protected:
+  AddressHandles() : bed_(TestBedOptions{.shared_port = GetParam()}) {
+    EXPECT_EQ(device().start(), 0);
+    EXPECT_EQ(device().create_pd(pd_), 0);
+  }
+  ~AddressHandles() override { EXPECT_EQ(device().destroy_pd(*pd_), 0); }
+  Device& device() { return bed_.device(); }
+  static AhAttributes to(const Gid& dgid, uint32_t sgid_index) {
+    AhAttributes attributes;
+    attributes.dgid = dgid;
+    attributes.sgid_index = sgid_index;
+    attributes.global = true;
+    return attributes;
+  }
+  transport::AddressVector vector(const Ah& ah) {
+    transport::AddressVector copy;
+    ah.vector.load(copy);
+    return copy;
+  }
+  TestBed bed_;
+  Pd* pd_ = nullptr;
+};
+
+// AH-04, AH-10, AH-24; cases 59: at once, and nobody is asked.
+TEST_P(AddressHandles, GroupsAndOwnAddressesSucceedAtOnce) {
+  const Time before = bed_.clock();
+  for (const auto& [dgid, route] :
+       {std::pair{kTestGroup, Route::kBoth}, std::pair{kTestIpv4, Route::kLocal}}) {
+    Ah* ah = nullptr;
+    ASSERT_EQ(device().create_ah(*pd_, to(dgid, 1), true, ah), 0);
+    EXPECT_EQ(pd_->use_count, 1u);
+    EXPECT_EQ(vector(*ah).route, route);
+    EXPECT_EQ(device().destroy_ah(*ah), 0);
+    EXPECT_EQ(pd_->use_count, 0u);
+  }
+  EXPECT_EQ(bed_.clock(), before);
+  EXPECT_TRUE(bed_.wire.empty());
+  EXPECT_TRUE(bed_.port.log.empty());
+}
+
+// AH-14; cases 59: ETIMEDOUT within 3 s.
+TEST_P(AddressHandles, AnUnknownNeighbourIsAnErrorInTime) {
+  bed_.port.resolve_error = -ETIMEDOUT;
+  const Time before = bed_.clock();
+  Ah* ah = nullptr;
+  EXPECT_EQ(device().create_ah(*pd_, to(kTestPeer, 1), true, ah), -ETIMEDOUT);
+  EXPECT_LE(bed_.clock() - before, std::chrono::milliseconds(3'050));
+  EXPECT_GE(bed_.clock() - before, std::chrono::milliseconds(900));
+  EXPECT_EQ(pd_->use_count, 0u);
+}
+
+// AH-20 … AH-23.
+TEST_P(AddressHandles, AChangeIsWholeOrNotAtAll) {
+  const MacAddress mac{{2, 0, 0, 0, 0, 7}};
+  AhAttributes first = to(kTestPeer, 1);
+  first.dmac = mac;
+  first.traffic_class = 106;
+  first.sl = 3;
+  Ah* ah = nullptr;
+  ASSERT_EQ(device().create_ah(*pd_, first, false, ah), 0);
+  const AhAttributes seen = device().query_ah(*ah);
+  EXPECT_EQ(seen.dgid, kTestPeer);
+  EXPECT_EQ(seen.dmac, mac);
+  EXPECT_EQ(seen.traffic_class, 106);
+  EXPECT_EQ(seen.sl, 3);
+
+  EXPECT_EQ(device().modify_ah(*ah, to(kTestPeer, 200)), -EINVAL);
+  EXPECT_EQ(vector(*ah).dgid, kTestPeer);
+  ASSERT_EQ(device().modify_ah(*ah, to(kTestGroup, 1)), 0);
+  EXPECT_TRUE(vector(*ah).multicast);
+  EXPECT_EQ(device().query_ah(*ah).dgid, kTestGroup);
+  EXPECT_EQ(device().destroy_ah(*ah), 0);
+}
+
+TEST_P(AddressHandles, TheLimitIsAnError) {
+  std::vector<Ah*> all;
+  TestBed bed(TestBedOptions{.limits = {.ah_max = 2}});
+  ASSERT_EQ(bed.device().start(), 0);
+  Pd* pd = nullptr;
+  ASSERT_EQ(bed.device().create_pd(pd), 0);
+  for (int i = 0; i < 2; ++i) {
+    Ah* ah = nullptr;
+    ASSERT_EQ(bed.device().create_ah(*pd, to(kTestGroup, 1), true, ah), 0);
+    all.push_back(ah);
+  }
+  Ah* none = nullptr;
+  EXPECT_EQ(bed.device().create_ah(*pd, to(kTestGroup, 1), true, none), -ENOMEM);
+  for (Ah* ah : all) EXPECT_EQ(bed.device().destroy_ah(*ah), 0);
+  EXPECT_EQ(bed.device().destroy_pd(*pd), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(OwnAndShared, AddressHandles, testing::Bool(),
+                         [](const auto& which) { return which.param ? "Shared" : "Own"; });
+
+TEST(SharedPort, TheKernelIsAskedForTheNextHop) {
+  TestBed bed(TestBedOptions{.shared_port = true});
+  ASSERT_EQ(bed.device().start(), 0);
+  Pd* pd = nullptr;
+  ASSERT_EQ(bed.device().create_pd(pd), 0);
+  AhAttributes attributes;
+  attributes.dgid = kTestPeer;
+  attributes.sgid_index = 1;
+  attributes.global = true;
+  Ah* ah = nullptr;
+  ASSERT_EQ(bed.device().create_ah(*pd, attributes, false, ah), 0);
+  EXPECT_EQ(bed.port.log, std::vector<std::string>{"resolve"});
+  EXPECT_EQ(device::AhAttributes(bed.device().query_ah(*ah)).dmac, bed.port.answer);
+  bed.port.resolve_error = -EHOSTUNREACH;
+  Ah* none = nullptr;
+  EXPECT_EQ(bed.device().create_ah(*pd, attributes, false, none), -EHOSTUNREACH);
+  EXPECT_EQ(bed.device().destroy_ah(*ah), 0);
+  EXPECT_EQ(bed.device().destroy_pd(*pd), 0);
+}
+
+}  // namespace
+}  // namespace uroce::device

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The RDMA device: its objects and their lifetime, its port's attributes, its GID table. Turns
+// control calls into commands for the engine that owns the queue pair.
+//
+// Results of all calls are 0 or a negative errno, since every caller is the face of a verbs
+// library, where that is the language.
+//
+// Any thread may call. One lock orders all calls; it is given up while a call waits for the network
+// (resolving an address) or runs turns of a loop, so that handlers may make control calls. Posting
+// and polling do not come here at all: they use the handles.
+#ifndef UROCE_DEVICE_DEVICE_H
+#define UROCE_DEVICE_DEVICE_H
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "base/id_source.h"
+#include "device/engine_call.h"
+#include "device/gid_table.h"
+#include "device/group_registry.h"
+#include "device/key_allocator.h"
+#include "device/limits.h"
+#include "device/objects.h"
+#include "device/port_ops.h"
+#include "device/qpn_allocator.h"
+#include "engine/engine.h"
+#include "transport/event.h"
+#include "wire/drop.h"
+
+namespace uroce::device {
+
+// Everything pointed to outlives the device.
+struct DeviceSetup {
+  std::string name;
+  std::span<engine::EngineSeat* const> seats;  // of the port's queues, in order
+  engine::EngineDriver driver;
+  engine::DeviceShared* shared = nullptr;
+  PortOps* port = nullptr;
+  IdSource* ids = nullptr;  // used under this device's lock only
+  DeviceLimits limits{};
+  Gid gateway_ipv4;  // zero: none
+  Gid gateway_ipv6;
+};
+
+struct QpRequest {
+  transport::QpType type = transport::QpType::kRc;
+  transport::QpCapabilities capabilities{};
+  Cq* send_cq = nullptr;
+  Cq* recv_cq = nullptr;
+  bool signal_all = false;
+  bool block_multicast_loopback = false;
+  void* user = nullptr;  // the face's handle: in completions and events
+};
+
+// attributes.av is not looked at; `path` takes its place with kAttrAv.
+struct QpChange {
+  uint32_t mask = 0;  // transport::QpAttrMask
+  transport::QpAttributes attributes;
+  AhAttributes path;
+};
+
+struct PortState {
+  PortInfo info;
+  PathMtu active_mtu = PathMtu::k256;
+  uint64_t pkey_violations = 0;
+  uint64_t qkey_violations = 0;
+};
+
+class Device {
+ public:
+  explicit Device(const DeviceSetup& setup);
+
+  // Once, when the engines are driven (the workers run): reads the port and tells the engines its
+  // addresses. -EINVAL: the port's frames cannot carry the smallest path MTU.
+  int start();
+  // Before the engines stop: refuses new objects (-ENODEV), ends all memberships (filters closed,
+  // groups left) and moves every queue pair to ERR, so that posted work is flushed. Objects may
+  // still be destroyed afterwards while the engines are driven.
+  int shut_down();
+
+  // Port events (PORT_ACTIVE, PORT_ERR, GID_CHANGE) go to this function, without a lock held, on
+  // the thread of the call that found them. Set before start().
+  using EventSink = void (*)(void* context, transport::EventType event);
+  void set_event_sink(EventSink sink, void* context);
+
+  // The control thread's entry, called now and then: looks at the port's link and frame size.
+  void refresh_link();
+  // Reads the port's addresses again; returns an error of the engines.
+  int rescan_addresses();
+
+  const std::string& name() const { return name_; }
+  const DeviceLimits& limits() const { return limits_; }
+  uint32_t qp_max() const;
+  uint32_t mr_max() const;
+  uint32_t engine_count() const { return static_cast<uint32_t>(caller_.engine_count()); }
+  PortState port_state();
+  // Entry of the GID table: -EINVAL, -ENODATA. Index of an address: -ENOENT.
+  int query_gid(int64_t index, Gid& gid);
+  int find_gid(const Gid& gid);
+
+  // Protection domains and memory. Destroying a PD that is in use: -EBUSY.
+  int create_pd(Pd*& pd);
+  int destroy_pd(Pd& pd);
+  // [start, start + length) of this process under the addresses `iova` … ; `access` is checked.
+  int register_memory(Pd& pd, uint64_t start, uint64_t length, uint64_t iova, uint32_t access,
+                      Mr*& mr);
+  // No engine uses the memory any more when it returns 0. -ETIMEDOUT: may be called again.
+  int deregister_memory(Mr& mr);
+
+  // Address handles. `ask_always`: attributes.dmac is not believed.
+  int create_ah(Pd& pd, const AhAttributes& attributes, bool ask_always, Ah*& ah);
+  int modify_ah(Ah& ah, const AhAttributes& attributes);
+  AhAttributes query_ah(Ah& ah);
+  int destroy_ah(Ah& ah);
+
+  // Queues. `handle` is the face's, filled in; it stays where it is until destroy.
+  int create_cq(uint32_t depth, void* user, CqHandle& handle);
+  int destroy_cq(CqHandle& handle);
+  int create_qp(Pd& pd, const QpRequest& request, QpHandle& handle);
+  int modify_qp(QpHandle& handle, const QpChange& change);
+  // `change.attributes` and `change.path` are filled in; mask has kAttrAv when there is a path.
+  int query_qp(QpHandle& handle, QpChange& change);
+  int destroy_qp(QpHandle& handle);
+
+  // Membership of a UD queue pair in a group: a set. The order of checks is that of the verbs.
+  int attach_multicast(QpHandle& handle, const Gid& group);
+  int detach_multicast(QpHandle& handle, const Gid& group);
+
+ private:
+  using Lock = EngineCaller::Lock;
+
+  void raise(Lock& lock, transport::EventType event);
+  int tell_addresses(Lock& lock);
+  bool take_port_info(const PortInfo& info);
+
+  int publish(Pd& pd, const memory::Region& region, Key& key);
+
+  int resolve_shared(const Gid& destination, Lock& lock, MacAddress& mac);
+  int resolve(const Gid& destination, Lock& lock, MacAddress& mac);
+  int build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
+                 transport::AddressVector& vector);
+
+  int check_request(const QpRequest& request) const;
+  void fill_handle(const Qp& qp, QpHandle& handle);
+  void release_qp(Qp& qp);
+
+  int open_group(const Gid& group, Lock& lock);
+  void close_group(const Gid& group, Lock& lock);
+  int end_membership(Qp& qp, const Gid& group, Lock& lock);
+  int call_group(engine::Command::Kind kind, const Gid& group, Lock& lock);
+  int set_filter();
+
+  const std::string name_;
+  const DeviceLimits limits_;
+  engine::DeviceShared& shared_;
+  PortOps& port_;
+  const Gid gateway_ipv4_;
+  const Gid gateway_ipv6_;
+  const bool exclusive_;
+
+  std::mutex lock_;       // everything below
+  std::mutex port_lock_;  // calls into port_; taken after lock_ or without it
+  EngineCaller caller_;
+  KeyAllocator keys_;
+  QpnAllocator qpns_;
+  GidTable gids_;
+  GroupRegistry groups_;
+  PortInfo info_;
+  std::atomic<uint32_t> mtu_bytes_{0};
+  PathMtu active_mtu_ = PathMtu::k256;
+  EventSink sink_ = nullptr;
+  void* sink_context_ = nullptr;
+  bool closing_ = false;
+  bool gsi_exists_ = false;
+  uint32_t next_pd_ = 1;
+  uint32_t pd_count_ = 0;
+  uint32_t ah_count_ = 0;
+  uint32_t cq_count_ = 0;
+  std::map<uint32_t, Qp*> qps_;  // by QPN
+};
+
+}  // namespace uroce::device
+
+#endif  // UROCE_DEVICE_DEVICE_H

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests: a device on a port of paper, with real engines driven by the test's own thread and a
+// clock that moves when somebody waits. What its engines send to its own addresses comes back.
+#ifndef UROCE_DEVICE_DEVICE_FIXTURE_H
+#define UROCE_DEVICE_DEVICE_FIXTURE_H
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace uroce::device {
+
+inline constexpr MacAddress kTestMac{{0x02, 0, 0, 0, 0, 0x01}};
+inline const Gid kTestIpv4 = Gid::from_ipv4(0x0A000001);                          // 10.0.0.1
+inline const Gid kTestPeer = Gid::from_ipv4(0x0A000002);                          // 10.0.0.2
+inline const Gid kTestGroup = Gid::from_ipv4(0xEF010203);                         // 239.1.2.3
+inline const Gid kTestIpv6{{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};  // fd00::1
+inline const Gid kTestGroup6{{0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2}};
+
+// Notes what it is asked, in words, and answers as it is told.
+class PaperPort : public PortOps {
+ public:
+  PortInfo port{.name = "paper",
+                .mac = kTestMac,
+                .frame_bytes_max = 4096 + 98,
+                .link_mbps = 100'000,
+                .link_up = true};
+  std::vector<PortAddress> list{{kTestIpv4, 24}, {kTestIpv6, 64}};
+  std::vector<std::string> log;
+  std::vector<MacAddress> macs;
+  int filter_error = 0;
+  int join_error = 0;
+  int resolve_error = 0;
+  MacAddress answer{{0x02, 0, 0, 0, 0, 0x02}};
+
+  PortInfo info() override { return port; }
+  std::vector<PortAddress> addresses() override { return list; }
+  int set_multicast_macs(std::span<const MacAddress> all) override {
+    log.push_back("filter " + std::to_string(all.size()));
+    if (filter_error != 0) return filter_error;
+    macs.assign(all.begin(), all.end());
+    return 0;
+  }
+  int join_group(const Gid&) override {
+    log.push_back("join");
+    return join_error;
+  }
+  int leave_group(const Gid&) override {
+    log.push_back("leave");
+    return 0;
+  }
+  int resolve(const Gid&, Duration, MacAddress& mac) override {
+    log.push_back("resolve");
+    if (resolve_error == 0) mac = answer;
+    return resolve_error;
+  }
+};
+
+struct TestBedOptions {
+  uint32_t engines = 1;
+  uint32_t qp_slots = 64;
+  uint32_t keys = 64;
+  engine::DriveMode mode = engine::DriveMode::kInlineExclusive;
+  DeviceLimits limits{};
+  bool shared_port = false;
+};
+
+class TestBed {
+ public:
+  explicit TestBed(const TestBedOptions& options = {}) : keys_(options.keys), ids_(1) {
+    shared_.keys = &keys_;
+    shared_.engine_count = options.engines;
+    shared_.qp_slots_per_engine = options.qp_slots;
+    shared_.group_members = std::make_unique<std::atomic<uint32_t>[]>(options.engines);
+    port.port.queue_count = options.engines;
+    if (options.shared_port) port.port.ownership = PortOwnership::kShared;
+    for (uint32_t i = 0; i < options.engines; ++i) {
+      engine::EngineConfig config;
+      config.index = i;
+      config.shared = &shared_;
+      config.exclusive = options.mode == engine::DriveMode::kInlineExclusive;
+      config.own_port = !options.shared_port;
+      config.mac = kTestMac;
+      config.port_mtu_bytes = 4096 + 84;
+      config.seed = 1;
+      seats_.push_back(std::make_unique<engine::EngineSeat>(config, options.mode));
+      seat_pointers_.push_back(seats_.back().get());
+    }
+    DeviceSetup setup;
+    setup.name = "uroce0";
+    setup.seats = seat_pointers_;
+    setup.driver = {&TestBed::now, &TestBed::turn, this};
+    setup.shared = &shared_;
+    setup.port = &port;
+    setup.ids = &ids_;
+    setup.limits = options.limits;
+    device_ = std::make_unique<Device>(setup);
+    for (Room& room : rooms_) room.bytes.resize(9216);
+  }
+
+  Device& device() { return *device_; }
+  engine::EngineSeat& seat(uint32_t index = 0) { return *seats_[index]; }
+  memory::KeyTable& keys() { return keys_; }
+  Time clock() const { return now_; }
+
+  // Runs the loops until nothing moves for a while; time passes, a microsecond a turn.
+  void settle(int turns = 300) {
+    for (int i = 0; i < turns; ++i) {
+      for (uint32_t engine = 0; engine < seats_.size(); ++engine) run_turn(engine);
+      now_ += std::chrono::microseconds(1);
+    }
+  }
+
+  PaperPort port;
+  void (*on_event)(const transport::Event& event) = nullptr;
+  std::vector<transport::Event> events;                // as long as nobody is told
+  std::vector<std::vector<uint8_t>> wire;              // what left through the port
+  Duration turn_takes = std::chrono::milliseconds(1);  // of a turn in which somebody waits
+
+ private:
+  struct Room {
+    std::vector<uint8_t> bytes;
+  };
+  struct Looped {
+    std::vector<uint8_t> bytes;
+    bool icrc_good = false;
+  };
+
+  static Time now(void* self) { return static_cast<TestBed*>(self)->now_; }
+  static void turn(void* self, uint32_t index) {
+    auto& bed = *static_cast<TestBed*>(self);
+    bed.now_ += bed.turn_takes;
+    bed.run_turn(index);
+  }
+
+  void run_turn(uint32_t index) {
+    engine::EngineSeat& seat = *seats_[index];
+    engine::Engine& engine = seat.engine();
+    seat.epoch().begin_turn(seat.mode() == engine::DriveMode::kInlineExclusive);
+    deliver(index);
+    if (engine.poll_timeout() <= now_) engine.handle_timeout(now_);
+    transmit(index);
+    seat.epoch().end_turn();
+    while (const auto event = engine.poll_event()) {
+      if (on_event != nullptr) {
+        on_event(*event);
+      } else {
+        events.push_back(*event);
+      }
+    }
+  }
+
+  void deliver(uint32_t index) {
+    std::deque<Looped> frames;
+    frames.swap(looped_[index]);
+    for (const Looped& frame : frames) {
+      RxFrame rx;
+      rx.bytes = frame.bytes.data();
+      rx.length = static_cast<uint32_t>(frame.bytes.size());
+      rx.looped = true;
+      rx.icrc_good = frame.icrc_good;
+      rx.arrival = now_;
+      seats_[index]->engine().handle_frames(now_, {&rx, 1});
+      engine::Handoff out[8];
+      while (const size_t count = seats_[index]->engine().poll_handoff(out)) {
+        for (size_t i = 0; i < count; ++i) {
+          looped_[out[i].engine].push_back({frame.bytes, out[i].icrc_good});
+        }
+      }
+    }
+  }
+
+  void transmit(uint32_t index) {
+    std::array<TxSlot, 16> slots;
+    for (;;) {
+      for (size_t i = 0; i < slots.size(); ++i) {
+        slots[i] = {};
+        slots[i].room = rooms_[i].bytes.data();
+        slots[i].capacity = static_cast<uint32_t>(rooms_[i].bytes.size());
+      }
+      const size_t count = seats_[index]->engine().poll_frames(now_, slots);
+      for (size_t i = 0; i < count; ++i) {
+        const std::vector<uint8_t> bytes(slots[i].room, slots[i].room + slots[i].length);
+        if (slots[i].route != Route::kWire) looped_[index].push_back({bytes, false});
+        if (slots[i].route != Route::kLocal) wire.push_back(bytes);
+      }
+      if (count < slots.size()) return;
+    }
+  }
+
+  memory::KeyTable keys_;
+  engine::DeviceShared shared_;
+  SeededIdSource ids_;
+  std::vector<std::unique_ptr<engine::EngineSeat>> seats_;
+  std::vector<engine::EngineSeat*> seat_pointers_;
+  std::unique_ptr<Device> device_;
+  Time now_{std::chrono::seconds(1)};
+  std::array<Room, 16> rooms_;
+  std::array<std::deque<Looped>, 8> looped_;
+};
+
+}  // namespace uroce::device
+
+#endif  // UROCE_DEVICE_DEVICE_FIXTURE_H

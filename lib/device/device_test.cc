@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of the device as a whole: coming up, link and address changes, going down.
+#include "device/device.h"
+
+#include <gtest/gtest.h>
+
+#include "device/device_fixture.h"
+
+namespace uroce::device {
+namespace {
+
+using transport::EventType;
+
+class DeviceTest : public testing::Test {
+ protected:
+  DeviceTest() {
+    bed_.device().set_event_sink(
+        [](void* self, EventType type) { static_cast<DeviceTest*>(self)->seen_.push_back(type); },
+        this);
+  }
+  TestBed bed_;
+  std::vector<EventType> seen_;
+};
+
+TEST_F(DeviceTest, StartsWithThePathMtuAndAddressesOfThePort) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  const PortState state = bed_.device().port_state();
+  EXPECT_EQ(state.active_mtu, PathMtu::k4096);
+  EXPECT_TRUE(state.info.link_up);
+  Gid gid;
+  EXPECT_EQ(bed_.device().query_gid(0, gid), 0);
+  EXPECT_EQ(gid, link_local_gid(kTestMac));
+  EXPECT_EQ(bed_.device().find_gid(kTestIpv4), 1);
+  EXPECT_EQ(bed_.device().find_gid(kTestIpv6), 2);
+  EXPECT_EQ(bed_.device().find_gid(kTestPeer), -ENOENT);
+}
+
+TEST_F(DeviceTest, RefusesAPortWhoseFramesAreTooSmall) {
+  bed_.port.port.frame_bytes_max = 256 + 97;
+  EXPECT_EQ(bed_.device().start(), -EINVAL);
+}
+
+TEST_F(DeviceTest, TellsOfALinkThatGoesAndComesOnceEach) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  bed_.device().refresh_link();
+  EXPECT_TRUE(seen_.empty());
+  bed_.port.port.link_up = false;
+  bed_.device().refresh_link();
+  bed_.device().refresh_link();
+  bed_.port.port.link_up = true;
+  bed_.device().refresh_link();
+  EXPECT_EQ(seen_, (std::vector{EventType::kPortErr, EventType::kPortActive}));
+}
+
+TEST_F(DeviceTest, FollowsTheFrameSizeOfThePort) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  bed_.port.port.frame_bytes_max = 1514;
+  bed_.device().refresh_link();
+  EXPECT_EQ(bed_.device().port_state().active_mtu, PathMtu::k1024);
+}
+
+// Cases 73; GT-03.
+TEST_F(DeviceTest, AnAddressThatChangesIsAnEventAndIndexesStay) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  EXPECT_EQ(bed_.device().rescan_addresses(), 0);
+  EXPECT_TRUE(seen_.empty());
+  bed_.port.list.erase(bed_.port.list.begin());
+  EXPECT_EQ(bed_.device().rescan_addresses(), 0);
+  EXPECT_EQ(seen_, std::vector{EventType::kGidChange});
+  Gid gid;
+  EXPECT_EQ(bed_.device().query_gid(1, gid), -ENODATA);
+  EXPECT_EQ(bed_.device().find_gid(kTestIpv6), 2);
+}
+
+TEST_F(DeviceTest, AHandlerOfAnEventMayMakeControlCalls) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  bed_.device().set_event_sink(
+      [](void* bed, EventType) {
+        Pd* pd = nullptr;
+        ASSERT_EQ(static_cast<TestBed*>(bed)->device().create_pd(pd), 0);
+        ASSERT_EQ(static_cast<TestBed*>(bed)->device().destroy_pd(*pd), 0);
+      },
+      &bed_);
+  bed_.port.port.link_up = false;
+  bed_.device().refresh_link();
+}
+
+TEST_F(DeviceTest, GoingDownLeavesGroupsClosesTheFilterAndRefusesNewObjects) {
+  Device& device = bed_.device();
+  ASSERT_EQ(device.start(), 0);
+  Pd* pd = nullptr;
+  ASSERT_EQ(device.create_pd(pd), 0);
+  CqHandle cq;
+  QpHandle qp;
+  ASSERT_EQ(device.create_cq(16, nullptr, cq), 0);
+  ASSERT_EQ(device.create_qp(*pd,
+                             {.type = transport::QpType::kUd,
+                              .capabilities = {4, 4, 1, 1, 0},
+                              .send_cq = cq.object,
+                              .recv_cq = cq.object},
+                             qp),
+            0);
+  ASSERT_EQ(device.attach_multicast(qp, kTestGroup), 0);
+  EXPECT_EQ(bed_.port.macs.size(), 1u);
+  EXPECT_EQ(device.shut_down(), 0);
+  EXPECT_TRUE(bed_.port.macs.empty());
+  Pd* other = nullptr;
+  EXPECT_EQ(device.create_pd(other), -ENODEV);
+  EXPECT_EQ(device.attach_multicast(qp, kTestGroup), -ENODEV);
+  EXPECT_EQ(device.destroy_qp(qp), 0);
+  EXPECT_EQ(device.destroy_cq(cq), 0);
+  EXPECT_EQ(device.destroy_pd(*pd), 0);
+}
+
+}  // namespace
+}  // namespace uroce::device

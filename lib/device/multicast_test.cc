@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of multicast membership: order of checks, filters, joins, and what a failure leaves.
+#include <gtest/gtest.h>
+
+#include "device/device_fixture.h"
+#include "group/mgid.h"
+
+namespace uroce::device {
+namespace {
+
+using transport::QpType;
+
+class Multicast : public testing::Test {
+ protected:
+  explicit Multicast(const TestBedOptions& options = {}) : bed_(options) {
+    EXPECT_EQ(device().start(), 0);
+    EXPECT_EQ(device().create_pd(pd_), 0);
+    EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
+    make(QpType::kUd, a_);
+    make(QpType::kUd, b_);
+  }
+  ~Multicast() override {
+    EXPECT_EQ(device().destroy_qp(a_), 0);
+    EXPECT_EQ(device().destroy_qp(b_), 0);
+    EXPECT_EQ(device().destroy_cq(cq_), 0);
+    EXPECT_EQ(device().destroy_pd(*pd_), 0);
+  }
+  void make(QpType type, QpHandle& qp) {
+    ASSERT_EQ(device().create_qp(*pd_,
+                                 {.type = type,
+                                  .capabilities = {4, 4, 1, 1, 0},
+                                  .send_cq = cq_.object,
+                                  .recv_cq = cq_.object},
+                                 qp),
+              0);
+  }
+  Device& device() { return bed_.device(); }
+  int attach(QpHandle& qp, const Gid& group) { return device().attach_multicast(qp, group); }
+  int detach(QpHandle& qp, const Gid& group) { return device().detach_multicast(qp, group); }
+
+  TestBed bed_;
+  Pd* pd_ = nullptr;
+  CqHandle cq_;
+  QpHandle a_;
+  QpHandle b_;
+};
+
+// MC-02, MC-03, MC-05, MC-23.
+TEST_F(Multicast, OnlyGroupsCanBeAttachedTo) {
+  const Gid link_local{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+  for (const Gid& gid : {link_local, Gid::from_ipv4(0x0A000001), Gid::from_ipv4(0xDFFFFFFF),
+                         Gid::from_ipv4(0xF0000000), Gid{}}) {
+    EXPECT_EQ(attach(a_, gid), -EINVAL);
+    EXPECT_EQ(detach(a_, gid), -EINVAL);
+  }
+  EXPECT_TRUE(bed_.port.log.empty());
+}
+
+// MC-04, MC-10; MF-01, MF-03.
+TEST_F(Multicast, GroupsOfBothVersionsOpenTheirFilter) {
+  const std::pair<Gid, MacAddress> groups[] = {
+      {Gid::from_ipv4(0xE0000001), {{0x01, 0x00, 0x5e, 0, 0, 1}}},
+      {Gid::from_ipv4(0xEFFFFFFF), {{0x01, 0x00, 0x5e, 0x7f, 0xff, 0xff}}},
+      {kTestGroup6, {{0x33, 0x33, 0, 1, 0, 2}}}};
+  for (const auto& [group, mac] : groups) {
+    EXPECT_EQ(attach(a_, group), 0);
+    EXPECT_EQ(bed_.port.macs, std::vector{mac});
+    EXPECT_EQ(detach(a_, group), 0);
+    EXPECT_TRUE(bed_.port.macs.empty());
+  }
+}
+
+// MC-06, MC-24.
+TEST_F(Multicast, OnlyUdQueuePairsCanAttach) {
+  for (const QpType type : {QpType::kRc, QpType::kUc, QpType::kGsi}) {
+    QpHandle qp;
+    make(type, qp);
+    EXPECT_EQ(attach(qp, kTestGroup), -EINVAL);
+    EXPECT_EQ(detach(qp, kTestGroup), -EINVAL);
+    EXPECT_EQ(device().destroy_qp(qp), 0);
+  }
+}
+
+// MC-09, MC-30, MC-31.
+TEST_F(Multicast, MembershipIsASet) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+}
+
+// MC-20, MC-21, MC-22, MC-25.
+TEST_F(Multicast, OnlyAMemberCanDetachAndOnlyItself) {
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(attach(a_, kTestGroup6), 0);
+  EXPECT_EQ(detach(b_, kTestGroup), -EINVAL);
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+  EXPECT_EQ(a_.object->groups, std::set<Gid>{kTestGroup6});
+  EXPECT_EQ(detach(a_, kTestGroup6), 0);
+}
+
+// MC-32; QP-30.
+TEST_F(Multicast, AMemberCannotBeDestroyed) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(device().destroy_qp(a_), -EBUSY);
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+}
+
+// MC-27; MF-02: one filter entry for all members and for all groups with this MAC address.
+TEST_F(Multicast, TheFilterFollowsTheFirstAndTheLastMemberOfAnyGroupWithThatMac) {
+  const Gid same_mac = Gid::from_ipv4(0xEF810203);
+  ASSERT_EQ(group::mac_of(same_mac), group::mac_of(kTestGroup));
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(attach(b_, kTestGroup), 0);
+  EXPECT_EQ(attach(b_, same_mac), 0);
+  EXPECT_EQ(bed_.port.log, std::vector<std::string>{"filter 1"});
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+  EXPECT_EQ(detach(b_, kTestGroup), 0);
+  EXPECT_EQ(bed_.port.macs.size(), 1u);
+  EXPECT_EQ(detach(b_, same_mac), 0);
+  EXPECT_TRUE(bed_.port.macs.empty());
+}
+
+TEST_F(Multicast, AFilterThatFailsLeavesNothing) {
+  bed_.port.filter_error = -ENOSPC;
+  EXPECT_EQ(attach(a_, kTestGroup), -ENOSPC);
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+  bed_.port.filter_error = 0;
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(bed_.port.macs.size(), 1u);
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+}
+
+class SharedMulticast : public Multicast {
+ protected:
+  SharedMulticast() : Multicast(TestBedOptions{.shared_port = true}) {}
+};
+
+TEST_F(SharedMulticast, TheKernelJoinsAndLeavesOnceForAllMembers) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(attach(b_, kTestGroup), 0);
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+  EXPECT_EQ(bed_.port.log, std::vector<std::string>{"join"});
+  EXPECT_EQ(detach(b_, kTestGroup), 0);
+  EXPECT_EQ(bed_.port.log, (std::vector<std::string>{"join", "leave"}));
+}
+
+TEST_F(SharedMulticast, AJoinThatFailsIsTheError) {
+  bed_.port.join_error = -ENOBUFS;
+  EXPECT_EQ(attach(a_, kTestGroup), -ENOBUFS);
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+}
+
+class LimitedMulticast : public Multicast {
+ protected:
+  LimitedMulticast() : Multicast(TestBedOptions{.limits = {.group_max = 1, .group_qp_max = 1}}) {}
+};
+
+// MC-08.
+TEST_F(LimitedMulticast, LimitsAreNoMemoryAndLeaveTheFilterAlone) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  EXPECT_EQ(attach(b_, kTestGroup), -ENOMEM);
+  EXPECT_EQ(attach(a_, kTestGroup6), -ENOMEM);
+  EXPECT_EQ(bed_.port.log, std::vector<std::string>{"filter 1"});
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+}
+
+}  // namespace
+}  // namespace uroce::device

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The objects of a device, and the handles through which a face posts and polls.
+//
+// A device object knows no face. A face's handle is one allocation: the face's C structure first,
+// then a QpHandle or CqHandle by value, so that posting and polling are one cast away from the
+// rings. The objects themselves are the control path's bookkeeping, under the device's lock.
+#ifndef UROCE_DEVICE_OBJECTS_H
+#define UROCE_DEVICE_OBJECTS_H
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <set>
+
+#include "base/types.h"
+#include "device/address_cell.h"
+#include "device/path.h"
+#include "device/spin_lock.h"
+#include "engine/doorbell.h"
+#include "memory/region.h"
+#include "transport/completion_queue.h"
+#include "transport/qp_attributes.h"
+#include "transport/qp_context.h"
+
+namespace uroce::device {
+
+struct CqHandle;
+struct QpHandle;
+
+struct Pd {
+  uint32_t number = 0;   // never 0, never reused
+  Key dma_key;           // L_Key of the whole address space, local rights only
+  bool retired = false;  // as in Mr
+  uint32_t use_count = 0;
+};
+
+struct Mr {
+  Pd* pd = nullptr;
+  Key key;
+  memory::Region region;
+  bool retired = false;  // its key is unpublished; the grace period was not waited for to the end
+};
+
+struct Ah {
+  Pd* pd = nullptr;
+  AhAttributes attributes;
+  AddressCell vector;
+};
+
+struct Cq {
+  CqHandle* handle = nullptr;
+  uint32_t use_count = 0;  // a QP that uses it for both directions counts twice
+  std::shared_ptr<void> memory;
+};
+
+struct Qp {
+  QpHandle* handle = nullptr;
+  Pd* pd = nullptr;
+  Cq* send_cq = nullptr;
+  Cq* recv_cq = nullptr;
+  void* user = nullptr;
+  transport::QpType type = transport::QpType::kRc;
+  Qpn qpn;
+  uint32_t engine = 0;
+  transport::QpCapabilities capabilities;
+  bool signal_all = false;
+  bool block_multicast_loopback = false;
+  bool busy = false;       // a modify or destroy is under way
+  bool destroyed = false;  // the engine has given it back
+  uint32_t dest_qpn = 0;
+  bool has_path = false;
+  AhAttributes path;     // of the last successful modify
+  std::set<Gid> groups;  // memberships
+  std::shared_ptr<void> memory;
+};
+
+// What post_send and post_recv need, and nothing else.
+struct QpHandle {
+  transport::QpQueues* queues = nullptr;
+  engine::Doorbells* doorbells = nullptr;
+  uint32_t slot = 0;  // the doorbell's number
+  Qpn qpn;
+  transport::QpType type = transport::QpType::kRc;
+  bool exclusive = false;  // one thread does everything: no locks
+  transport::QpCapabilities capabilities;
+  const Pd* pd = nullptr;
+  const std::atomic<uint32_t>* port_mtu_bytes = nullptr;  // UD messages are at most this long
+  SpinLock send_lock;
+  SpinLock recv_lock;
+  Qp* object = nullptr;
+};
+
+struct CqHandle {
+  transport::CompletionQueue* queue = nullptr;
+  bool exclusive = false;
+  uint32_t depth = 0;  // entries of each engine
+  SpinLock poll_lock;
+  Cq* object = nullptr;
+};
+
+}  // namespace uroce::device
+
+#endif  // UROCE_DEVICE_OBJECTS_H

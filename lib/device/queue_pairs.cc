@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queue pairs of the device: creation, change, query and end, as commands for the owning engine.
+#include <cerrno>
+#include <memory>
+
+#include "base/assert.h"
+#include "device/device.h"
+#include "device/path.h"
+#include "device/qp_checks.h"
+#include "device/queue_memory.h"
+#include "transport/qp_memory.h"
+
+namespace uroce::device {
+namespace {
+
+using transport::QpState;
+using transport::QpType;
+
+QpState state_of(const QpHandle& handle) {
+  return handle.queues->state_word.load(std::memory_order_acquire);
+}
+
+// Takes a destroyed queue pair's unpolled completions out of a CQ: they would name a handle that is
+// gone (IBA leaves it open; mlx5's user library does the same).
+void take_back(Cq& cq, const void* user) {
+  CqHandle& handle = *cq.handle;
+  const SpinGuard guard(handle.poll_lock, handle.exclusive);
+  transport::cq_take_back(*handle.queue, user);
+}
+
+}  // namespace
+
+int Device::check_request(const QpRequest& request) const {
+  if (request.type != QpType::kRc && request.type != QpType::kUc && request.type != QpType::kUd &&
+      request.type != QpType::kGsi) {
+    return -EOPNOTSUPP;
+  }
+  if (request.block_multicast_loopback && request.type != QpType::kUd) return -EOPNOTSUPP;
+  if (request.send_cq == nullptr || request.recv_cq == nullptr) return -EINVAL;
+  const transport::QpCapabilities& caps = request.capabilities;
+  if (caps.send_wr_max > limits_.qp_wr_max || caps.recv_wr_max > limits_.qp_wr_max ||
+      caps.send_sge_max > limits_.sge_max || caps.recv_sge_max > limits_.sge_max ||
+      caps.inline_bytes_max > limits_.inline_bytes_max) {
+    return -EINVAL;
+  }
+  return request.type == QpType::kGsi && gsi_exists_ ? -EINVAL : 0;
+}
+
+void Device::fill_handle(const Qp& qp, QpHandle& handle) {
+  handle.doorbells = &caller_.seat(qp.engine).engine().doorbells();
+  handle.slot = engine::QpnLayout::of(shared_).slot_of(qp.qpn);
+  handle.qpn = qp.qpn;
+  handle.type = qp.type;
+  handle.exclusive = exclusive_;
+  handle.capabilities = qp.capabilities;
+  handle.pd = qp.pd;
+  handle.port_mtu_bytes = &mtu_bytes_;
+}
+
+int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
+  Lock lock(lock_);
+  if (closing_) return -ENODEV;
+  if (const int error = check_request(request); error != 0) return error;
+  const bool gsi = request.type == QpType::kGsi;
+  const std::optional<uint32_t> engine = gsi ? 0 : qpns_.emptiest_engine();
+  if (!engine) return -ENOMEM;
+  auto qp = std::make_unique<Qp>();
+  qp->memory =
+      allocate_queue_memory(transport::qp_memory_bytes(request.type, request.capabilities));
+  if (qp->memory == nullptr) return -ENOMEM;
+  handle.queues = transport::carve_qp_memory(request.type, request.capabilities, qp->memory.get());
+  qp->handle = &handle;
+  qp->pd = &pd;
+  qp->send_cq = request.send_cq;
+  qp->recv_cq = request.recv_cq;
+  qp->user = request.user;
+  qp->type = request.type;
+  qp->engine = *engine;
+  qp->qpn = gsi ? kGsiQpn : *qpns_.take(*engine);
+  qp->capabilities = request.capabilities;
+  qp->signal_all = request.signal_all;
+  qp->block_multicast_loopback = request.block_multicast_loopback;
+
+  auto command = std::make_shared<engine::CreateQpCommand>();
+  command->qpn = qp->qpn;
+  command->type = qp->type;
+  command->pd = pd.number;
+  command->signal_all = qp->signal_all;
+  command->block_multicast_loopback = qp->block_multicast_loopback;
+  command->queues = handle.queues;
+  command->send_cq = qp->send_cq->handle->queue;
+  command->recv_cq = qp->recv_cq->handle->queue;
+  command->user = qp->user;
+  const int error = caller_.call(qp->engine, command, lock, kEngineCallLimit, false, qp->memory);
+  if (error != 0) {
+    // After a timeout the engine may yet take the QPN: it is lost.
+    if (!gsi && error != -ETIMEDOUT) qpns_.give(qp->qpn);
+    return error;
+  }
+  fill_handle(*qp, handle);
+  ++pd.use_count;
+  ++qp->send_cq->use_count;
+  ++qp->recv_cq->use_count;
+  gsi_exists_ = gsi_exists_ || gsi;
+  handle.object = qp.get();
+  qps_.emplace(qp->qpn.value(), qp.get());
+  qp.release();
+  return 0;
+}
+
+int Device::modify_qp(QpHandle& handle, const QpChange& change) {
+  Lock lock(lock_);
+  Qp& qp = *handle.object;
+  if ((change.mask & ~kAttrMaskAll) != 0) return -EOPNOTSUPP;
+  if (qp.busy || qp.destroyed) return -EBUSY;
+  const bool with_path = (change.mask & transport::kAttrAv) != 0;
+  AhAttributes path = change.path;
+  if (with_path) {
+    Gid sgid;
+    if (const int error = check_path(path, gids_, sgid); error != 0) return error;
+  }
+  if (const int error = check_attribute_values(change.attributes, change.mask, active_mtu_);
+      error != 0) {
+    return error;
+  }
+  if (const int error = check_transition(change.attributes, change.mask, qp.type, state_of(handle));
+      error != 0) {
+    return error;
+  }
+  auto command = std::make_shared<engine::ModifyQpCommand>();
+  command->qpn = qp.qpn;
+  command->attributes = change.attributes;
+  command->mask = change.mask;
+  const uint32_t dest_qpn = (change.mask & transport::kAttrDestQpn) != 0
+                                ? change.attributes.dest_qpn.value()
+                                : qp.dest_qpn;
+  qp.busy = true;
+  int error = 0;
+  if (with_path) {
+    error = build_path(path, false, lock, command->attributes.av);
+    if (error == 0) set_source_port(command->attributes.av, qp.qpn.value(), dest_qpn);
+  }
+  if (error == 0) {
+    error = caller_.call(qp.engine, command, lock);
+    if (error != 0 && with_path) gids_.release(path.sgid_index);
+  }
+  qp.busy = false;
+  if (error != 0) return error;
+  qp.dest_qpn = dest_qpn;
+  if (with_path) {
+    if (qp.has_path) gids_.release(qp.path.sgid_index);
+    qp.path = path;
+    qp.has_path = true;
+  }
+  return 0;
+}
+
+int Device::query_qp(QpHandle& handle, QpChange& change) {
+  Lock lock(lock_);
+  const Qp& qp = *handle.object;
+  auto command = std::make_shared<engine::QueryQpCommand>();
+  command->qpn = qp.qpn;
+  if (const int error = caller_.call(qp.engine, command, lock); error != 0) return error;
+  change.attributes = command->attributes;
+  change.path = qp.path;
+  change.mask = qp.has_path ? uint32_t{transport::kAttrAv} : 0;
+  return 0;
+}
+
+// Gives back what the queue pair held, once no engine knows it any more.
+void Device::release_qp(Qp& qp) {
+  take_back(*qp.send_cq, qp.user);
+  if (qp.recv_cq != qp.send_cq) take_back(*qp.recv_cq, qp.user);
+  if (qp.has_path) gids_.release(qp.path.sgid_index);
+  if (qp.type == QpType::kGsi) {
+    gsi_exists_ = false;
+  } else {
+    qpns_.give(qp.qpn);
+  }
+  --qp.pd->use_count;
+  --qp.send_cq->use_count;
+  --qp.recv_cq->use_count;
+  qps_.erase(qp.qpn.value());
+  qp.handle->object = nullptr;
+  delete &qp;
+}
+
+int Device::destroy_qp(QpHandle& handle) {
+  Lock lock(lock_);
+  Qp& qp = *handle.object;
+  // IBA o10-2.2.3: a member of a group stays.
+  if (!qp.groups.empty() || qp.busy) return -EBUSY;
+  qp.busy = true;
+  int error = 0;
+  if (!qp.destroyed) {
+    auto command = std::make_shared<engine::DestroyQpCommand>();
+    command->qpn = qp.qpn;
+    error = caller_.call(qp.engine, command, lock, kEngineCallLimit, false, qp.memory);
+  }
+  if (error == 0) {
+    qp.destroyed = true;
+    // What the engine completed last is published at the end of that input: behind the next one it
+    // can be seen, and taken back.
+    error = caller_.call(qp.engine, std::make_shared<engine::BarrierCommand>(), lock);
+  }
+  qp.busy = false;
+  if (error == 0) release_qp(qp);
+  return error;
+}
+
+}  // namespace uroce::device

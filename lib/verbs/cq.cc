@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion queues of the native face: creation, notification, callbacks.
+#include <cerrno>
+#include <memory>
+#include <new>
+
+#include "transport/completion_queue.h"
+#include "verbs/handles.h"
+#include "verbs/live_objects.h"
+
+using namespace uroce;
+using namespace uroce::verbs;
+
+ib_cq* ib_create_cq(ib_device* device, ib_comp_handler comp_handler,
+                    void (*event_handler)(ib_event*, void*), void* cq_context,
+                    const ib_cq_init_attr* cq_attr) {
+  if (cq_attr->flags != 0 ||
+      cq_attr->comp_vector >= static_cast<unsigned>(device->num_comp_vectors)) {
+    return error_pointer<ib_cq>(-EINVAL);
+  }
+  auto* cq = new (std::nothrow) Cq{};
+  if (cq == nullptr) return error_pointer<ib_cq>(-ENOMEM);
+  cq->device = device;
+  cq->comp_handler = comp_handler;
+  cq->event_handler = event_handler;
+  cq->cq_context = cq_context;
+  cq->comp_vector = cq_attr->comp_vector;
+  ib_cq* const user = cq;
+  if (const int error = of(device).object->create_cq(cq_attr->cqe, user, cq->handle); error != 0) {
+    delete cq;
+    return error_pointer<ib_cq>(error);
+  }
+  cq->cqe = static_cast<int>(cq->handle.depth);
+  LiveObjects::instance().add(user);
+  return cq;
+}
+
+int ib_destroy_cq(ib_cq* cq) {
+  const int error = of(cq->device).object->destroy_cq(of(cq).handle);
+  if (error != 0) return error;
+  LiveObjects::instance().remove(cq);
+  LiveObjects::instance().rest(std::shared_ptr<void>(&of(cq)));
+  return 0;
+}
+
+ib_cq* ib_alloc_cq(ib_device* dev, void* private_data, int nr_cqe, int comp_vector,
+                   ib_poll_context poll_ctx) {
+  const auto context = static_cast<unsigned>(poll_ctx);
+  if (context > IB_POLL_DIRECT || nr_cqe < 1 || comp_vector < 0) {
+    return error_pointer<ib_cq>(-EINVAL);
+  }
+  if (poll_ctx != IB_POLL_DIRECT) return error_pointer<ib_cq>(-EOPNOTSUPP);
+  const ib_cq_init_attr attr{.cqe = static_cast<unsigned>(nr_cqe),
+                             .comp_vector = static_cast<__u32>(comp_vector),
+                             .flags = 0};
+  ib_cq* cq = ib_create_cq(dev, nullptr, nullptr, private_data, &attr);
+  if (!uroce_is_err(cq)) cq->poll_ctx = IB_POLL_DIRECT;
+  return cq;
+}
+
+void ib_free_cq(ib_cq* cq) { ib_destroy_cq(cq); }
+
+int ib_process_cq_direct(ib_cq* cq, int budget) {
+  ib_wc batch[8];
+  int total = 0;
+  while (budget < 0 || total < budget) {
+    const int room = static_cast<int>(std::size(batch));
+    const int wanted = budget < 0 ? room : std::min(room, budget - total);
+    const int count = ib_poll_cq(cq, wanted, batch);
+    for (int i = 0; i < count; ++i) {
+      if (batch[i].wr_cqe != nullptr) batch[i].wr_cqe->done(cq, &batch[i]);
+    }
+    total += count;
+    if (count < wanted) break;
+  }
+  return total;
+}
+
+int ib_req_notify_cq(ib_cq* cq, ib_cq_notify_flags flags) {
+  const unsigned what = flags & IB_CQ_SOLICITED_MASK;
+  const unsigned known = IB_CQ_SOLICITED_MASK | IB_CQ_REPORT_MISSED_EVENTS;
+  if ((what != IB_CQ_SOLICITED && what != IB_CQ_NEXT_COMP) || (flags & ~known) != 0) {
+    return -EINVAL;
+  }
+  const bool waiting = transport::cq_arm(*of(cq).handle.queue, what == IB_CQ_NEXT_COMP
+                                                                   ? transport::CqArm::kNextComp
+                                                                   : transport::CqArm::kSolicited);
+  return waiting && (flags & IB_CQ_REPORT_MISSED_EVENTS) != 0 ? 1 : 0;
+}
+
+const char* ib_wc_status_msg(ib_wc_status status) {
+  static const char* const kNames[] = {"success",
+                                       "local length error",
+                                       "local QP operation error",
+                                       "local EE context operation error",
+                                       "local protection error",
+                                       "work request flushed",
+                                       "memory window bind error",
+                                       "bad response error",
+                                       "local access error",
+                                       "remote invalid request error",
+                                       "remote access error",
+                                       "remote operation error",
+                                       "transport retry counter exceeded",
+                                       "RNR retry counter exceeded",
+                                       "local RDD violation error",
+                                       "remote invalid RD request",
+                                       "remote aborted error",
+                                       "invalid EE context number",
+                                       "invalid EE context state",
+                                       "fatal error",
+                                       "response timeout error",
+                                       "general error"};
+  const auto index = static_cast<size_t>(status);
+  return index < std::size(kNames) ? kNames[index] : "unknown status";
+}

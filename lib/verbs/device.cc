@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Devices, ports and protection domains of the native face.
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include "verbs/face.h"
+#include "verbs/handles.h"
+
+namespace uroce::verbs {
+
+void deliver_port_event(void* context, transport::EventType type);  // events.cc
+
+namespace {
+
+// IBA 11.2.1: what a device is able to do.
+ib_device_attr attributes_of(const device::Device& device) {
+  const device::DeviceLimits& limits = device.limits();
+  const auto number = [](uint32_t value) { return static_cast<int>(value); };
+  ib_device_attr attr{};
+  attr.max_mr_size = UINT64_MAX;
+  attr.page_size_cap = 0xFFFFF000;
+  attr.vendor_id = 0xFFFFFF;  // none
+  attr.max_qp = number(device.qp_max());
+  attr.max_qp_wr = number(limits.qp_wr_max);
+  attr.max_send_sge = number(limits.sge_max);
+  attr.max_recv_sge = number(limits.sge_max);
+  attr.max_sge_rd = number(limits.sge_max);
+  attr.max_cq = number(limits.cq_max);
+  attr.max_cqe = number(limits.cqe_max);
+  attr.max_mr = number(device.mr_max());
+  attr.max_pd = number(limits.pd_max);
+  attr.max_qp_rd_atom = number(transport::kReadAtomicMax);
+  attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
+  attr.max_res_rd_atom = number(device.qp_max() * transport::kReadAtomicMax);
+  attr.atomic_cap = IB_ATOMIC_NONE;
+  attr.max_mcast_grp = number(limits.group_max);
+  attr.max_mcast_qp_attach = number(limits.group_qp_max);
+  attr.max_total_mcast_qp_attach = number(limits.membership_max);
+  attr.max_ah = number(limits.ah_max);
+  attr.max_pkeys = 1;
+  attr.local_ca_ack_delay = 15;
+  return attr;
+}
+
+// Lanes are unknown on a virtual port: the smallest width and speed that give the rate or more, as
+// the kernel does it.
+void set_speed(uint32_t mbps, ib_port_attr& attr) {
+  struct Row {
+    uint32_t mbps;
+    uint8_t width;
+    uint16_t speed;
+  };
+  static constexpr Row kRows[] = {
+      {1000, IB_WIDTH_1X, IB_SPEED_SDR},    {10000, IB_WIDTH_1X, IB_SPEED_FDR10},
+      {20000, IB_WIDTH_4X, IB_SPEED_DDR},   {25000, IB_WIDTH_1X, IB_SPEED_EDR},
+      {40000, IB_WIDTH_4X, IB_SPEED_FDR10}, {50000, IB_WIDTH_2X, IB_SPEED_EDR},
+      {100000, IB_WIDTH_4X, IB_SPEED_EDR},  {200000, IB_WIDTH_4X, IB_SPEED_HDR},
+      {400000, IB_WIDTH_4X, IB_SPEED_NDR},  {800000, IB_WIDTH_8X, IB_SPEED_NDR},
+  };
+  const Row* row = std::find_if(std::begin(kRows), std::end(kRows) - 1,
+                                [mbps](const Row& r) { return mbps <= r.mbps; });
+  attr.active_width = row->width;
+  attr.active_speed = row->speed;
+}
+
+uint32_t saturated(uint64_t count) {
+  return static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
+}
+
+}  // namespace
+
+ib_device* open_device(device::Device& device) {
+  auto* handle = new (std::nothrow) Device{};
+  if (handle == nullptr) return error_pointer<ib_device>(-ENOMEM);
+  const size_t length = std::min(device.name().size(), sizeof handle->name - 1);
+  std::memcpy(handle->name, device.name().data(), length);
+  handle->phys_port_cnt = 1;
+  handle->num_comp_vectors = static_cast<int>(device.engine_count());
+  handle->attrs = attributes_of(device);
+  handle->object = &device;
+  device.set_event_sink(deliver_port_event, handle);
+  return handle;
+}
+
+void close_device(ib_device* ibdev) {
+  of(ibdev).object->set_event_sink(nullptr, nullptr);
+  delete &of(ibdev);
+}
+
+device::Device& device_of(const ib_device* ibdev) {
+  return *static_cast<const Device*>(ibdev)->object;
+}
+
+}  // namespace uroce::verbs
+
+using namespace uroce;
+using namespace uroce::verbs;
+
+int ib_query_device(ib_device* device, ib_device_attr* device_attr) {
+  *device_attr = device->attrs;
+  return 0;
+}
+
+int ib_query_port(ib_device* device, __u32 port_num, ib_port_attr* port_attr) {
+  if (!rdma_is_port_valid(device, port_num)) return -EINVAL;
+  const device::PortState port = of(device).object->port_state();
+  *port_attr = {};
+  port_attr->subnet_prefix = 0xFE80ull << 48;
+  port_attr->state = port.info.link_up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+  port_attr->phys_state =
+      port.info.link_up ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
+  port_attr->max_mtu = IB_MTU_4096;
+  port_attr->active_mtu = static_cast<ib_mtu>(port.active_mtu);
+  port_attr->phys_mtu = port.info.frame_bytes_max - 14;
+  port_attr->gid_tbl_len = static_cast<int>(of(device).object->limits().gid_table_length);
+  port_attr->ip_gids = 1;
+  port_attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_IP_BASED_GIDS;
+  port_attr->max_msg_sz = device::kMessageBytesMax;
+  port_attr->bad_pkey_cntr = saturated(port.pkey_violations);
+  port_attr->qkey_viol_cntr = saturated(port.qkey_violations);
+  port_attr->pkey_tbl_len = 1;
+  port_attr->max_vl_num = 1;
+  set_speed(port.info.link_mbps, *port_attr);
+  return 0;
+}
+
+int rdma_query_gid(ib_device* device, __u32 port_num, int index, ib_gid* gid) {
+  if (!rdma_is_port_valid(device, port_num)) return -EINVAL;
+  Gid found;
+  const int error = of(device).object->query_gid(index, found);
+  if (error == 0) from_gid(found, *gid);
+  return error;
+}
+
+int ib_query_gid(ib_device* device, __u32 port_num, int index, ib_gid* gid) {
+  return rdma_query_gid(device, port_num, index, gid);
+}
+
+int ib_find_gid(ib_device* device, ib_gid* gid, __u32* port_num, __u16* index) {
+  const int found = of(device).object->find_gid(to_gid(*gid));
+  if (found < 0) return found;
+  if (port_num != nullptr) *port_num = 1;
+  if (index != nullptr) *index = static_cast<__u16>(found);
+  return 0;
+}
+
+int ib_query_pkey(ib_device* device, __u32 port_num, __u16 index, __u16* pkey) {
+  if (!rdma_is_port_valid(device, port_num) || index != 0) return -EINVAL;
+  *pkey = 0xFFFF;
+  return 0;
+}
+
+void rdma_roce_rescan_device(ib_device* ibdev) { of(ibdev).object->rescan_addresses(); }
+
+ib_pd* ib_alloc_pd(ib_device* device, unsigned int flags) {
+  if (flags != 0) return error_pointer<ib_pd>(-EINVAL);
+  auto* pd = new (std::nothrow) Pd{};
+  if (pd == nullptr) return error_pointer<ib_pd>(-ENOMEM);
+  if (const int error = of(device).object->create_pd(pd->object); error != 0) {
+    delete pd;
+    return error_pointer<ib_pd>(error);
+  }
+  pd->device = device;
+  pd->local_dma_lkey = pd->object->dma_key.value();
+  return pd;
+}
+
+int ib_dealloc_pd(ib_pd* pd) {
+  const int error = device_of(*pd).destroy_pd(*of(pd).object);
+  if (error == 0) delete &of(pd);
+  return error;
+}

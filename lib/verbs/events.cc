@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events on their way to the application's handlers: completions, asynchronous events, the port's.
+#include <vector>
+
+#include "verbs/face.h"
+#include "verbs/handles.h"
+#include "verbs/live_objects.h"
+
+namespace uroce::verbs {
+namespace {
+
+void deliver_to_cq(ib_cq& cq, transport::EventType type) {
+  if (type == transport::EventType::kCompletion) {
+    if (cq.comp_handler != nullptr) cq.comp_handler(&cq, cq.cq_context);
+    return;
+  }
+  if (cq.event_handler == nullptr) return;
+  ib_event event{};
+  event.device = cq.device;
+  event.element.cq = &cq;
+  event.event = static_cast<ib_event_type>(type);
+  cq.event_handler(&event, cq.cq_context);
+}
+
+void deliver_to_qp(ib_qp& qp, transport::EventType type) {
+  if (qp.event_handler == nullptr) return;
+  ib_event event{};
+  event.device = qp.device;
+  event.element.qp = &qp;
+  event.event = static_cast<ib_event_type>(type);
+  qp.event_handler(&event, qp.qp_context);
+}
+
+}  // namespace
+
+void dispatch_event(const transport::Event& event) {
+  LiveObjects& live = LiveObjects::instance();
+  if (event.object == nullptr || !live.enter(event.object)) return;
+  if (event.type == transport::EventType::kCompletion ||
+      event.type == transport::EventType::kCqErr) {
+    deliver_to_cq(*static_cast<ib_cq*>(event.object), event.type);
+  } else {
+    deliver_to_qp(*static_cast<ib_qp*>(event.object), event.type);
+  }
+  live.leave(event.object);
+}
+
+// The device's event sink: every registered handler, the newest first.
+void deliver_port_event(void* context, transport::EventType type) {
+  Device& device = *static_cast<Device*>(context);
+  std::vector<ib_event_handler*> handlers;
+  {
+    const std::lock_guard guard(device.handlers_lock);
+    for (ib_event_handler* h = device.handlers; h != nullptr; h = h->next) handlers.push_back(h);
+  }
+  LiveObjects& live = LiveObjects::instance();
+  for (ib_event_handler* handler : handlers) {
+    if (!live.enter(handler)) continue;
+    ib_event event{};
+    event.device = &device;
+    event.element.port_num = 1;
+    event.event = static_cast<ib_event_type>(type);
+    handler->handler(handler, &event);
+    live.leave(handler);
+  }
+}
+
+}  // namespace uroce::verbs
+
+using namespace uroce::verbs;
+
+void ib_register_event_handler(ib_event_handler* event_handler) {
+  Device& device = of(event_handler->device);
+  LiveObjects::instance().add(event_handler);
+  const std::lock_guard guard(device.handlers_lock);
+  event_handler->next = device.handlers;
+  device.handlers = event_handler;
+}
+
+void ib_unregister_event_handler(ib_event_handler* event_handler) {
+  Device& device = of(event_handler->device);
+  {
+    const std::lock_guard guard(device.handlers_lock);
+    for (ib_event_handler** at = &device.handlers; *at != nullptr; at = &(*at)->next) {
+      if (*at != event_handler) continue;
+      *at = event_handler->next;
+      break;
+    }
+  }
+  LiveObjects::instance().remove(event_handler);
+}
+
+const char* ib_event_msg(ib_event_type event) {
+  static const char* const kNames[] = {"CQ error",
+                                       "QP fatal error",
+                                       "QP request error",
+                                       "QP access error",
+                                       "communication established",
+                                       "send queue drained",
+                                       "path migration successful",
+                                       "path migration error",
+                                       "device fatal error",
+                                       "port active",
+                                       "port error",
+                                       "LID changed",
+                                       "P_Key changed",
+                                       "SM changed",
+                                       "SRQ error",
+                                       "SRQ limit reached",
+                                       "last WQE reached",
+                                       "client reregistration",
+                                       "GID changed",
+                                       "WQ fatal error"};
+  const auto index = static_cast<size_t>(event);
+  return index < std::size(kNames) ? kNames[index] : "unknown event";
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stands behind the pointers that applications hold: the C structure first, then the device's
+// handle, one allocation each.
+#ifndef UROCE_VERBS_HANDLES_H
+#define UROCE_VERBS_HANDLES_H
+
+#include <uroce/ib_verbs.h>
+
+#include <mutex>
+
+#include "device/device.h"
+#include "device/objects.h"
+
+namespace uroce::verbs {
+
+struct Device : ib_device {
+  device::Device* object = nullptr;
+  std::mutex handlers_lock;
+  ib_event_handler* handlers = nullptr;  // newest first
+};
+
+struct Pd : ib_pd {
+  device::Pd* object = nullptr;
+};
+
+struct Mr : ib_mr {
+  device::Mr* object = nullptr;
+};
+
+struct Ah : ib_ah {
+  device::Ah* object = nullptr;
+};
+
+struct Cq : ib_cq {
+  device::CqHandle handle;
+};
+
+struct Qp : ib_qp {
+  device::QpHandle handle;
+};
+
+inline Device& of(ib_device* p) { return *static_cast<Device*>(p); }
+inline Pd& of(ib_pd* p) { return *static_cast<Pd*>(p); }
+inline Mr& of(ib_mr* p) { return *static_cast<Mr*>(p); }
+inline Ah& of(ib_ah* p) { return *static_cast<Ah*>(p); }
+inline Cq& of(ib_cq* p) { return *static_cast<Cq*>(p); }
+inline Qp& of(ib_qp* p) { return *static_cast<Qp*>(p); }
+
+inline device::Device& device_of(const ib_pd& pd) { return *of(pd.device).object; }
+
+inline Gid to_gid(const ib_gid& raw) {
+  Gid gid;
+  std::memcpy(gid.bytes.data(), raw.raw, sizeof raw.raw);
+  return gid;
+}
+
+inline void from_gid(const Gid& gid, ib_gid& raw) {
+  std::memcpy(raw.raw, gid.bytes.data(), sizeof raw.raw);
+}
+
+template <typename T>
+T* error_pointer(int error) {
+  return static_cast<T*>(uroce_err_ptr(error));
+}
+
+// Between rdma_ah_attr and what the device calls a path. -EINVAL: an attribute type that is not
+// RoCE's (UNDEFINED counts as RoCE).
+int to_path(const rdma_ah_attr& attr, device::AhAttributes& path);
+void from_path(const device::AhAttributes& path, rdma_ah_attr& attr);
+
+}  // namespace uroce::verbs
+
+#endif  // UROCE_VERBS_HANDLES_H

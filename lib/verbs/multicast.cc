@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Multicast attach and detach of the native face.
+#include "verbs/handles.h"
+
+using namespace uroce::verbs;
+
+int ib_attach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
+  return device_of(*qp->pd).attach_multicast(of(qp).handle, to_gid(*gid));
+}
+
+int ib_detach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
+  return device_of(*qp->pd).detach_multicast(of(qp).handle, to_gid(*gid));
+}

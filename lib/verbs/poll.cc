@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Polling: completions as the engine wrote them become ib_wc.
+#include <algorithm>
+#include <cerrno>
+
+#include "transport/completion_queue.h"
+#include "verbs/handles.h"
+
+namespace uroce::verbs {
+namespace {
+
+using transport::Cqe;
+
+static_assert(IB_WC_GRH == int{transport::kWcGrh} && IB_WC_WITH_IMM == int{transport::kWcWithImm} &&
+              IB_WC_WITH_SMAC == int{transport::kWcWithSmac} &&
+              IB_WC_WITH_VLAN == int{transport::kWcWithVlan} &&
+              IB_WC_WITH_NETWORK_HDR_TYPE == int{transport::kWcWithNetworkHdrType});
+
+void convert(const Cqe& cqe, ib_wc& wc) {
+  wc.wr_id = cqe.wr_id;
+  wc.status = static_cast<ib_wc_status>(cqe.status);
+  wc.opcode = static_cast<ib_wc_opcode>(cqe.opcode);
+  wc.vendor_err = 0;
+  wc.byte_len = cqe.byte_len;
+  wc.qp = static_cast<ib_qp*>(cqe.qp);
+  wc.ex.imm_data = cqe.immediate_be;
+  wc.src_qp = cqe.src_qpn;
+  wc.slid = 0;
+  wc.wc_flags = cqe.wc_flags;
+  wc.pkey_index = 0;
+  wc.sl = cqe.sl;
+  wc.dlid_path_bits = 0;
+  wc.port_num = 1;
+  std::copy(std::begin(cqe.smac), std::end(cqe.smac), std::begin(wc.smac));
+  wc.vlan_id = (cqe.wc_flags & transport::kWcWithVlan) != 0 ? cqe.vlan_id : 0xFFFF;
+  wc.network_hdr_type = cqe.network_header;
+}
+
+}  // namespace
+}  // namespace uroce::verbs
+
+using namespace uroce;
+using namespace uroce::verbs;
+
+int ib_poll_cq(ib_cq* cq, int num_entries, ib_wc* wc) {
+  if (num_entries < 0) return -EINVAL;
+  device::CqHandle& handle = of(cq).handle;
+  const device::SpinGuard guard(handle.poll_lock, handle.exclusive);
+  constexpr uint32_t kBatch = 16;
+  Cqe batch[kBatch];
+  const auto wanted = static_cast<uint32_t>(num_entries);
+  uint32_t total = 0;
+  while (total < wanted) {
+    const uint32_t room = std::min(kBatch, wanted - total);
+    const uint32_t count = transport::cq_poll(*handle.queue, room, batch);
+    for (uint32_t i = 0; i < count; ++i) convert(batch[i], wc[total + i]);
+    total += count;
+    if (count < room) break;
+  }
+  return static_cast<int>(total);
+}
