@@ -8,10 +8,10 @@
 // Call order of one loop turn, by the owner:
 //   handle_frames until the receive queue is empty or 4 bursts; after each, poll_handoff until 0
 //   (before the frames are freed); at most N handle_command; handle_timeout when poll_timeout has
-//   passed; collect_doorbells; poll_frames while it fills slots and the port takes them;
-//   poll_event until empty.
+//   passed; poll_frames while it fills slots and the port takes them; poll_event until empty.
 // handle_* may change what every poll_* returns; a poll_* changes only its own output, except that
-// poll_frames also completes work requests (UD) and arms timers. All getters are without effects.
+// poll_frames also hears the doorbells, completes work requests (UD, errors) and arms timers. All
+// getters are without effects.
 #ifndef UROCE_ENGINE_ENGINE_H
 #define UROCE_ENGINE_ENGINE_H
 
@@ -27,16 +27,25 @@
 #include "transport/transport_env.h"
 #include "wire/frame.h"
 
+namespace uroce::group {
+class MembershipTable;
+}
+
 namespace uroce::engine {
+
+class HostSide;
 
 struct EngineConfig {
   uint32_t index = 0;
   DeviceShared* shared = nullptr;
   bool exclusive = false;  // posters and control calls come from the engine's own thread
-  bool own_port = true;    // speak ARP, ND, echo, IGMP, MLD (engine 0 only)
+  // Speak ARP, ND, echo, IGMP, MLD (engine 0 only). Not own: the kernel does; frames of those kinds
+  // and frames with our own source MAC are dropped by name.
+  bool own_port = true;
   MacAddress mac;
   uint16_t vlan_id = 0;            // 0: untagged
   uint32_t port_mtu_bytes = 1500;  // IP MTU, for IGMP/MLD reports
+  // The port lets frames for any MAC address through: the engine drops those that are not for it.
   bool port_filters_nothing = false;
   uint32_t groups_max = 8192;
   uint32_t memberships_max = 16384;
@@ -76,7 +85,9 @@ class Engine {
   const transport::DropCounters& drops() const;
   const transport::TransportCounters& counters() const;
   const transport::QpContext* qp(Qpn qpn) const;
-  Duration shortest_armed_timeout() const;  // for the clock-gap rule
+  const group::MembershipTable& groups() const;  // members are QP slots
+  const HostSide* host() const;                  // nullptr: not engine 0 of an own port
+  Duration shortest_armed_timeout() const;       // for the clock-gap rule
 
  private:
   class Impl;

@@ -40,6 +40,7 @@ namespace uroce::transport {
   X(rdma_recvs)                     /* successful receive completions */            \
   X(multicast_received)             /* packets to a group with members here */      \
   X(multicast_copies)               /* copies delivered to members */               \
+  X(cnp_received)                   /* congestion notifications for QPs of ours */  \
   X(handed_off)                     /* frames passed to another engine */           \
   X(cq_overrun)                     /* completions that found their CQ full */      \
   X(events_lost)                    /* events that found the event ring full */     \

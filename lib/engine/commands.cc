@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every command of command.h.
+//
+// A caller may free memory as soon as it sees `done`: so completions are published and every list
+// of the engine has forgotten the object before a command is finished.
+#include "engine/commands.h"
+
+#include <cerrno>
+
+#include "group/mgid.h"
+#include "transport/error_class.h"
+#include "transport/qp_state.h"
+
+namespace uroce::engine {
+namespace {
+
+using transport::QpContext;
+using transport::QpType;
+using transport::TransportEnv;
+
+QpContext* find(EngineState& engine, Qpn qpn) {
+  return engine.qps.owns(qpn) ? engine.qps.find(qpn) : nullptr;
+}
+
+int create_qp(EngineState& engine, const CreateQpCommand& command) {
+  const bool supported =
+      command.type == QpType::kRc || command.type == QpType::kUd || command.type == QpType::kGsi;
+  if (!supported) return -EOPNOTSUPP;
+  const bool gsi = command.type == QpType::kGsi;
+  if (!engine.qps.owns(command.qpn) || gsi != (command.qpn == kGsiQpn)) return -EINVAL;
+  if (engine.qps.at(engine.qps.layout().slot_of(command.qpn)).queues != nullptr) return -EBUSY;
+  QpContext& qp = engine.qps.open(command.qpn);
+  qp.type = command.type;
+  qp.pd = command.pd;
+  qp.signal_all = command.signal_all;
+  qp.block_multicast_loopback = command.block_multicast_loopback;
+  qp.send_cq = command.send_cq;
+  qp.recv_cq = command.recv_cq;
+  qp.user = command.user;
+  qp.queues = command.queues;
+  transport::set_state(qp, transport::QpState::kReset);
+  return 0;
+}
+
+int modify_qp(EngineState& engine, const ModifyQpCommand& command) {
+  QpContext* qp = find(engine, command.qpn);
+  if (qp == nullptr) return -EINVAL;
+  const int result = apply_modify(*qp, engine.env, command.attributes, command.mask);
+  settle(engine, *qp);
+  return result;
+}
+
+int query_qp(EngineState& engine, QueryQpCommand& command) {
+  const QpContext* qp = find(engine, command.qpn);
+  if (qp == nullptr) return -EINVAL;
+  command.attributes = query_attributes(*qp);
+  return 0;
+}
+
+// Events of the queue pair that nobody has fetched yet are taken back; the others keep their order.
+void forget_events(TransportEnv& env, const void* user) {
+  uint32_t kept = env.event_head;
+  for (uint32_t at = env.event_head; at != env.event_tail; ++at) {
+    const transport::Event event = env.events[at % TransportEnv::kEventsMax];
+    if (event.object != user) env.events[kept++ % TransportEnv::kEventsMax] = event;
+  }
+  env.event_tail = kept;
+}
+
+// A queue stays on the list of queues to publish only while its event finds no room. Its entries
+// have been published; the event is lost, as the counter says.
+void forget_unpublished(TransportEnv& env, const transport::CompletionQueue* cq) {
+  for (uint32_t i = 0; i < env.dirty_count; ++i) {
+    if (env.dirty[i] != cq) continue;
+    env.dirty[i]->lanes[env.engine_index].dirty = false;
+    env.dirty[i] = env.dirty[--env.dirty_count];
+    ++env.counters->events_lost;
+    return;
+  }
+}
+
+int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
+  QpContext* qp = find(engine, command.qpn);
+  if (qp == nullptr) return -EINVAL;
+  if (engine.groups.memberships_of(engine.qps.slot_of(*qp)) > 0) return -EBUSY;
+  if (qp->on_transmit_list && &engine.transmit.front() == qp) {
+    engine.turn_left = engine.config.burst_per_qp;
+  }
+  engine.transmit.remove(*qp);
+  engine.timers.cancel(*qp);
+  engine.timeouts.forget(*qp);
+  transport::set_state(*qp, transport::QpState::kReset);
+  transport::cq_publish_all(engine.env);
+  forget_unpublished(engine.env, qp->send_cq);
+  forget_unpublished(engine.env, qp->recv_cq);
+  if (qp->user != nullptr) forget_events(engine.env, qp->user);
+  engine.qps.close(*qp);
+  return 0;
+}
+
+int attach(EngineState& engine, MulticastCommand& command) {
+  QpContext* qp = find(engine, command.qpn);
+  if (qp == nullptr || !group::is_valid_mgid(command.group)) return -EINVAL;
+  if (qp->type != QpType::kUd && qp->type != QpType::kGsi) return -EINVAL;
+  switch (engine.groups.attach(command.group, engine.qps.slot_of(*qp))) {
+    case group::AttachResult::kAdded:
+      command.changed = true;
+      engine.group_members().fetch_add(1, std::memory_order_relaxed);
+      return 0;
+    case group::AttachResult::kAlready:
+      return 0;
+    case group::AttachResult::kFull:
+      return -ENOMEM;
+  }
+  return -EINVAL;
+}
+
+int detach(EngineState& engine, MulticastCommand& command) {
+  QpContext* qp = find(engine, command.qpn);
+  if (qp == nullptr || !engine.groups.detach(command.group, engine.qps.slot_of(*qp))) {
+    return -EINVAL;
+  }
+  command.changed = true;
+  engine.group_members().fetch_sub(1, std::memory_order_relaxed);
+  return 0;
+}
+
+int join_or_leave(EngineState& engine, const GroupCommand& command) {
+  if (engine.host == nullptr) return -EOPNOTSUPP;
+  if (!group::is_valid_mgid(command.group)) return -EINVAL;
+  if (command.kind == Command::Kind::kJoinGroup) {
+    return engine.host->join(engine.env.now, command.group) ? 0 : -ENOMEM;
+  }
+  engine.host->leave(engine.env.now, command.group);
+  return 0;
+}
+
+int set_addresses(EngineState& engine, const SetAddressesCommand& command) {
+  if (engine.host != nullptr && !engine.host->set_addresses(engine.env.now, command)) {
+    return -EINVAL;
+  }
+  return engine.addresses.set(command.addresses) ? 0 : -EINVAL;
+}
+
+int link_up(EngineState& engine) {
+  if (engine.host != nullptr) engine.host->link_up(engine.env.now);
+  return 0;
+}
+
+// True when the command is finished.
+bool try_resolve(EngineState& engine, ResolveCommand& command) {
+  const std::optional<int> result =
+      engine.host->resolve(engine.env.now, command.destination, command.mac);
+  if (!result) return false;
+  command.finish(*result);
+  return true;
+}
+
+void resolve(EngineState& engine, ResolveCommand& command) {
+  if (engine.host == nullptr) return command.finish(-EOPNOTSUPP);
+  if (try_resolve(engine, command)) return;
+  command.next = engine.waiting;
+  engine.waiting = &command;
+}
+
+int carry_out(EngineState& engine, Command& command) {
+  switch (command.kind) {
+    case Command::Kind::kCreateQp:
+      return create_qp(engine, static_cast<CreateQpCommand&>(command));
+    case Command::Kind::kModifyQp:
+      return modify_qp(engine, static_cast<ModifyQpCommand&>(command));
+    case Command::Kind::kQueryQp:
+      return query_qp(engine, static_cast<QueryQpCommand&>(command));
+    case Command::Kind::kDestroyQp:
+      return destroy_qp(engine, static_cast<DestroyQpCommand&>(command));
+    case Command::Kind::kAttachMulticast:
+      return attach(engine, static_cast<MulticastCommand&>(command));
+    case Command::Kind::kDetachMulticast:
+      return detach(engine, static_cast<MulticastCommand&>(command));
+    case Command::Kind::kJoinGroup:
+    case Command::Kind::kLeaveGroup:
+      return join_or_leave(engine, static_cast<GroupCommand&>(command));
+    case Command::Kind::kSetAddresses:
+      return set_addresses(engine, static_cast<SetAddressesCommand&>(command));
+    case Command::Kind::kLinkUp:
+      return link_up(engine);
+    case Command::Kind::kBarrier:
+    case Command::Kind::kResolve:
+      return 0;
+  }
+  return -EINVAL;
+}
+
+}  // namespace
+
+void run_command(EngineState& engine, Command& command) {
+  if (command.kind == Command::Kind::kResolve) {
+    return resolve(engine, static_cast<ResolveCommand&>(command));
+  }
+  const int result = carry_out(engine, command);
+  transport::cq_publish_all(engine.env);
+  command.finish(result);
+}
+
+void finish_resolved(EngineState& engine) {
+  Command** link = &engine.waiting;
+  while (*link != nullptr) {
+    auto& command = static_cast<ResolveCommand&>(**link);
+    Command* const next = command.next;  // a finished command is its caller's again
+    if (try_resolve(engine, command)) {
+      *link = next;
+    } else {
+      link = &command.next;
+    }
+  }
+}
+
+}  // namespace uroce::engine

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What control threads ask of the engine, carried out between bursts.
+#ifndef UROCE_ENGINE_COMMANDS_H
+#define UROCE_ENGINE_COMMANDS_H
+
+#include "engine/engine_state.h"
+
+namespace uroce::engine {
+
+// Carries a command out at env.now and finishes it; a ResolveCommand may be left on engine.waiting.
+// The caller publishes completions before anybody can act on `done`: see finish().
+void run_command(EngineState& engine, Command& command);
+
+// Finishes the ResolveCommands whose answer has come or whose time is up.
+void finish_resolved(EngineState& engine);
+
+}  // namespace uroce::engine
+
+#endif  // UROCE_ENGINE_COMMANDS_H

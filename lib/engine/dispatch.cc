@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Staged dispatch: a burst goes through in passes, so that the memory of one frame is fetched while
+// another is worked on.
+//
+//   decode    every frame: kind, headers, lengths; is it for us; address and QPN of one kind; fetch
+//             the context or the group's first members. Control frames end here.
+//   locate    every packet: queue pair or group; fetch the queues.
+//   execute   every packet, in order of arrival: ICRC, admission, transport.
+//   settle    every queue pair that was touched.
+//
+// Nothing that a peer or the application can see happens before the ICRC is known to be good; what
+// comes before it only counts drops. A frame that another engine handed over was verified there.
+#include "engine/dispatch.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "engine/admit.h"
+#include "engine/fan_out.h"
+#include "transport/completer.h"
+#include "transport/responder.h"
+#include "transport/ud.h"
+#include "wire/icrc.h"
+#include "wire/parse.h"
+
+namespace uroce::engine {
+namespace {
+
+using transport::QpContext;
+using transport::QpType;
+using wire::Drop;
+using wire::FrameKind;
+
+constexpr size_t kStage = 32;       // frames in flight between the passes
+constexpr size_t kFramesAhead = 3;  // whose bytes are fetched before they are looked at
+
+struct Packet {
+  wire::ParsedFrame parsed;
+  const RxFrame* frame;
+  QpContext* qp;              // unicast, when it is here
+  const group::Group* group;  // multicast, when it has members here
+  bool multicast;
+};
+
+static_assert(static_cast<int>(ChecksumVerdict::kIgnore) ==
+              static_cast<int>(wire::ChecksumVerdict::kIgnore));
+
+wire::ParseOptions options_of(const EngineConfig& config, const RxFrame& frame) {
+  return {.vlan_id = config.vlan_id,
+          .vlan_stripped = frame.vlan_stripped,
+          .vlan_tci = frame.vlan_tci,
+          .ip_checksum = static_cast<wire::ChecksumVerdict>(frame.ip_checksum),
+          .udp_checksum = static_cast<wire::ChecksumVerdict>(frame.udp_checksum)};
+}
+
+void hand_off(EngineState& engine, const RxFrame& frame, uint32_t to, bool icrc_good) {
+  HandoffRing& ring = engine.handoffs;
+  if (ring.tail - ring.head == HandoffRing::kMax) return engine.drops.count(Drop::kHandoffFull);
+  ring.entries[ring.tail++ % HandoffRing::kMax] = {frame.token, to, icrc_good};
+  ++engine.counters.handed_off;
+}
+
+// --- decode ---
+
+// What the port should have filtered out, where it cannot.
+Drop filter(const EngineConfig& config, const RxFrame& frame) {
+  if (frame.looped || frame.length < wire::kEthernetBytes || config.mac.is_zero()) {
+    return Drop::kNone;
+  }
+  // A shared port's ring also shows what its kernel sends.
+  if (!config.own_port && wire::load_mac(frame.bytes + 6) == config.mac) {
+    return Drop::kOwnSourceMac;
+  }
+  if (!config.port_filters_nothing) return Drop::kNone;
+  const MacAddress to = wire::load_mac(frame.bytes);
+  return to.is_multicast() || to == config.mac ? Drop::kNone : Drop::kNotForUs;
+}
+
+void decode_control(EngineState& engine, const RxFrame& frame, const wire::L3Info& info,
+                    const wire::ParseOptions& options) {
+  if (!engine.config.own_port) return engine.drops.count(info.not_roce);
+  if (engine.host == nullptr) return hand_off(engine, frame, 0, false);
+  engine.host->receive(engine.env.now, {frame.bytes, frame.length}, info, options);
+}
+
+Drop check_destination(const EngineState& engine, const wire::ParsedFrame& parsed) {
+  const bool group_address = parsed.destination_is_multicast();
+  if (!group_address && !engine.addresses.is_destination_of(parsed)) return Drop::kNotForUs;
+  if (group_address != (parsed.dest_qpn == kMulticastQpn)) return Drop::kGroupQpnMismatch;
+  return Drop::kNone;
+}
+
+// True when `packet` is to go on to the next pass.
+bool decode(EngineState& engine, const RxFrame& frame, Packet& packet) {
+  const std::span<const uint8_t> bytes(frame.bytes, frame.length);
+  const wire::ParseOptions options = options_of(engine.config, frame);
+  wire::L3Info info;
+  Drop drop = filter(engine.config, frame);
+  if (drop == Drop::kNone) {
+    switch (wire::classify(bytes, options, info)) {
+      case FrameKind::kRoce:
+        drop = wire::parse_roce(bytes, info, options, packet.parsed);
+        break;
+      case FrameKind::kOther:
+        drop = info.not_roce;
+        break;
+      default:
+        decode_control(engine, frame, info, options);
+        return false;
+    }
+  }
+  if (drop == Drop::kNone) drop = check_destination(engine, packet.parsed);
+  if (drop != Drop::kNone) {
+    engine.drops.count(drop);
+    return false;
+  }
+  packet.frame = &frame;
+  packet.multicast = packet.parsed.dest_qpn == kMulticastQpn;
+  if (!packet.multicast && engine.qps.owns(packet.parsed.dest_qpn)) {
+    engine.qps.prefetch(packet.parsed.dest_qpn);
+  }
+  return true;
+}
+
+// --- locate ---
+
+void locate(EngineState& engine, Packet& packet) {
+  packet.qp = nullptr;
+  packet.group = nullptr;
+  if (packet.multicast) {
+    packet.group = engine.groups.find(packet.parsed.destination());
+    if (packet.group != nullptr) {
+      engine.qps.prefetch_slot(engine.groups.first(*packet.group)->member);
+    }
+    return;
+  }
+  if (!engine.qps.owns(packet.parsed.dest_qpn)) return;
+  packet.qp = engine.qps.find(packet.parsed.dest_qpn);
+  if (packet.qp == nullptr) return;
+  const transport::QpQueues* queues = packet.qp->queues;
+  __builtin_prefetch(&queues->recv);
+  __builtin_prefetch(&queues->recv.producer);
+}
+
+// --- execute ---
+
+// Counts the packet or its drop.
+bool verified(EngineState& engine, const Packet& packet) {
+  if (!packet.frame->icrc_good && !wire::icrc_ok(packet.parsed)) {
+    engine.drops.count(Drop::kIcrc);
+    return false;
+  }
+  ++engine.counters.received_packets;
+  return true;
+}
+
+// Whether any other engine has members; if so and `send`, each of these is handed the frame.
+bool others_have_members(EngineState& engine, const RxFrame& frame, bool send) {
+  bool any = false;
+  for (uint32_t other = 0; other < engine.shared.engine_count; ++other) {
+    if (other == engine.config.index) continue;
+    if (engine.shared.group_members[other].load(std::memory_order_relaxed) == 0) continue;
+    any = true;
+    if (send) hand_off(engine, frame, other, true);
+  }
+  return any;
+}
+
+void execute_multicast(EngineState& engine, const Packet& packet) {
+  const RxFrame& frame = *packet.frame;
+  if (!packet.parsed.info->has(wire::kUd)) return engine.drops.count(Drop::kQpType);
+  // A frame from another engine is a copy on offer: it goes no further, and nobody here is missing
+  // anything when the group has no members here.
+  const bool from_other_engine = frame.icrc_good;
+  const bool offer = !from_other_engine && others_have_members(engine, frame, false);
+  if (packet.group == nullptr && !offer) {
+    if (!from_other_engine) engine.drops.count(Drop::kGroupUnknown);
+    return;
+  }
+  if (!verified(engine, packet)) return;
+  if (offer) others_have_members(engine, frame, true);
+  if (packet.group != nullptr) fan_out(engine, *packet.group, frame, packet.parsed);
+}
+
+void deliver(EngineState& engine, QpContext& qp, const Packet& packet) {
+  const wire::OpcodeInfo& opcode = *packet.parsed.info;
+  if (qp.type != QpType::kRc) {
+    transport::receive_datagram(qp, engine.env, packet.parsed, packet.frame->arrival);
+  } else if (opcode.has(wire::kResponse)) {
+    transport::receive_response(qp, engine.env, packet.parsed);
+  } else {
+    transport::receive_request(qp, engine.env, packet.parsed, packet.frame->arrival);
+  }
+}
+
+// Nobody here slows down on a congestion notification: a good one for a queue pair of ours ends
+// as a received packet that changes nothing.
+void execute_cnp(EngineState& engine, const Packet& packet) {
+  if (packet.qp == nullptr) return engine.drops.count(Drop::kCnpUnknownQp);
+  if (verified(engine, packet)) ++engine.counters.cnp_received;
+}
+
+// Returns the queue pair that was touched, or nullptr.
+QpContext* execute_unicast(EngineState& engine, const Packet& packet) {
+  const Qpn qpn = packet.parsed.dest_qpn;
+  const uint32_t owner = engine.qps.layout().engine_of(qpn);
+  if (owner != engine.config.index && owner < engine.shared.engine_count) {
+    hand_off(engine, *packet.frame, owner, packet.frame->icrc_good);
+    return nullptr;
+  }
+  if (packet.parsed.info->has(wire::kCnpOp)) {
+    execute_cnp(engine, packet);
+    return nullptr;
+  }
+  if (packet.qp == nullptr) {
+    engine.drops.count(Drop::kQpnUnknown);
+    return nullptr;
+  }
+  if (!verified(engine, packet)) return nullptr;
+  const Drop refusal = admit(*packet.qp, packet.parsed);
+  if (refusal != Drop::kNone) {
+    if (refusal == Drop::kPkey) ++packet.qp->pkey_violations;
+    engine.drops.count(refusal);
+    return nullptr;
+  }
+  deliver(engine, *packet.qp, packet);
+  return packet.qp;
+}
+
+void fetch_bytes(std::span<const RxFrame> frames, size_t index) {
+  if (index >= frames.size()) return;
+  __builtin_prefetch(frames[index].bytes);
+  __builtin_prefetch(frames[index].bytes + 64);
+}
+
+void dispatch_stage(EngineState& engine, std::span<const RxFrame> frames) {
+  std::array<Packet, kStage> packets;
+  size_t count = 0;
+  for (size_t i = 0; i < kFramesAhead; ++i) fetch_bytes(frames, i);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    fetch_bytes(frames, i + kFramesAhead);
+    count += decode(engine, frames[i], packets[count]) ? 1 : 0;
+  }
+  for (size_t i = 0; i < count; ++i) locate(engine, packets[i]);
+
+  std::array<QpContext*, kStage> touched;
+  size_t touched_count = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (packets[i].multicast) {
+      execute_multicast(engine, packets[i]);
+      continue;
+    }
+    QpContext* qp = execute_unicast(engine, packets[i]);
+    if (qp == nullptr || (touched_count > 0 && touched[touched_count - 1] == qp)) continue;
+    touched[touched_count++] = qp;
+  }
+  for (size_t i = 0; i < touched_count; ++i) settle(engine, *touched[i]);
+}
+
+}  // namespace
+
+void dispatch_frames(EngineState& engine, std::span<const RxFrame> frames) {
+  while (!frames.empty()) {
+    const size_t count = std::min(frames.size(), kStage);
+    dispatch_stage(engine, frames.first(count));
+    frames = frames.subspan(count);
+  }
+}
+
+}  // namespace uroce::engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Construction of an engine's state, and the one place that puts a queue pair onto its lists.
+#include "engine/engine_state.h"
+
+#include "base/assert.h"
+#include "base/random.h"
+#include "transport/requester.h"
+#include "transport/responder.h"
+#include "transport/retry.h"
+#include "transport/ud.h"
+
+namespace uroce::engine {
+namespace {
+
+using transport::QpContext;
+using transport::QpType;
+
+group::MembershipLimits limits_of(const EngineConfig& config) {
+  return {.groups_max = config.groups_max,
+          .memberships_max = config.memberships_max,
+          .members_max = config.shared->qp_slots_per_engine + 1};
+}
+
+bool has_output(QpContext& qp, Time now) {
+  if (qp.type != QpType::kRc) return transport::datagram_ready(qp);
+  return transport::response_ready(qp) || transport::request_ready(qp, now);
+}
+
+}  // namespace
+
+EngineState::EngineState(const EngineConfig& engine_config)
+    : config(engine_config),
+      shared(*engine_config.shared),
+      qps(QpnLayout::of(shared), config.index),
+      groups(limits_of(config), Random(config.seed).next64()),
+      doorbells(qps.slot_count(), config.exclusive),
+      turn_left(config.burst_per_qp) {
+  UROCE_ASSERT(config.index < shared.engine_count && shared.keys != nullptr &&
+               shared.group_members != nullptr && config.burst_per_qp > 0);
+  env.engine_index = config.index;
+  env.keys = shared.keys;
+  env.drops = &drops;
+  env.counters = &counters;
+  if (config.own_port && config.index == 0) {
+    host = std::make_unique<HostSide>(config, drops);
+  }
+}
+
+void settle(EngineState& engine, QpContext& qp) {
+  if (!qp.on_transmit_list && has_output(qp, engine.env.now)) engine.transmit.push_back(qp);
+  engine.timers.arm(qp, transport::next_deadline(qp), engine.env.now);
+  engine.timeouts.update(qp);
+}
+
+}  // namespace uroce::engine

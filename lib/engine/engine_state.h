@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything that one engine owns, as data: the parts that dispatch, schedule and commands share.
+//
+// All memory is allocated by the constructor.
+#ifndef UROCE_ENGINE_ENGINE_STATE_H
+#define UROCE_ENGINE_ENGINE_STATE_H
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "engine/armed_timeouts.h"
+#include "engine/engine.h"
+#include "engine/host_side.h"
+#include "engine/local_addresses.h"
+#include "engine/qp_table.h"
+#include "engine/timer_wheel.h"
+#include "engine/transmit_list.h"
+#include "group/membership.h"
+#include "transport/transport_env.h"
+
+namespace uroce::engine {
+
+// Frames that other engines must see, between handle_frames and poll_handoff: a bounded ring.
+struct HandoffRing {
+  static constexpr uint32_t kMax = 4096;  // a power of two
+  std::array<Handoff, kMax> entries{};
+  uint32_t head = 0;
+  uint32_t tail = 0;
+};
+
+struct EngineState {
+  explicit EngineState(const EngineConfig& engine_config);
+  EngineState(const EngineState&) = delete;
+  EngineState& operator=(const EngineState&) = delete;
+
+  const EngineConfig config;
+  DeviceShared& shared;
+  transport::DropCounters drops;
+  transport::TransportCounters counters;
+  transport::TransportEnv env;
+
+  QpTable qps;
+  group::MembershipTable groups;  // members are QP slots
+  TimerWheel timers;
+  ArmedTimeouts timeouts;
+  Doorbells doorbells;
+  LocalAddresses addresses;
+  HandoffRing handoffs;
+
+  TransmitList transmit;
+  uint32_t turn_left;  // packets that the queue pair at the head of `transmit` may still send
+
+  // ARP, ND, echo, IGMP and MLD: only in engine 0 of an own port.
+  std::unique_ptr<HostSide> host;
+  Command* waiting = nullptr;  // ResolveCommands without an answer yet
+
+  // Members that this engine has, published for the other engines.
+  std::atomic<uint32_t>& group_members() { return shared.group_members[config.index]; }
+};
+
+// Brings the engine's lists into line with a queue pair that an input has touched: on the transmit
+// list if it has output, its timer no later than its next deadline.
+void settle(EngineState& engine, transport::QpContext& qp);
+
+}  // namespace uroce::engine
+
+#endif  // UROCE_ENGINE_ENGINE_STATE_H

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which of the control protocols a frame, a group or a timeout belongs to.
+#include "engine/host_side.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/random.h"
+
+namespace uroce::engine {
+namespace {
+
+using wire::Drop;
+using wire::FrameKind;
+
+// What the largest control frame needs.
+constexpr uint32_t kSlotBytesMin = 256;
+
+// Each part has a seed of its own, so that their delays are independent.
+uint64_t seed_of(const EngineConfig& config, uint64_t part) {
+  return Random(config.seed ^ (part << 56)).next64();
+}
+
+neigh::HostStackConfig stack_config(const EngineConfig& config) {
+  return {.mac = config.mac, .vlan_id = config.vlan_id, .seed = seed_of(config, 1)};
+}
+
+group::HostConfig group_config(const EngineConfig& config, uint64_t part) {
+  return {.mac = config.mac,
+          .address = {},
+          .vlan_id = config.vlan_id,
+          .mtu_bytes = config.port_mtu_bytes,
+          .groups_max = config.groups_max,
+          .seed = seed_of(config, part)};
+}
+
+}  // namespace
+
+HostSide::HostSide(const EngineConfig& config, transport::DropCounters& drops)
+    : drops_(drops),
+      stack_(stack_config(config)),
+      igmp_(group_config(config, 2)),
+      mld_(group_config(config, 3)) {}
+
+bool HostSide::set_addresses(Time now, const SetAddressesCommand& command) {
+  std::array<neigh::OwnAddress, neigh::NextHop::kAddressesMax> own;
+  if (command.addresses.size() > own.size()) return false;
+  Gid ipv4;
+  Gid link_local;
+  for (size_t i = 0; i < command.addresses.size(); ++i) {
+    const LocalAddress& local = command.addresses[i];
+    own[i] = {local.address, local.prefix_length};
+    if (ipv4.is_zero() && local.address.is_ipv4()) ipv4 = local.address;
+    if (link_local.is_zero() && local.address.is_link_local()) link_local = local.address;
+  }
+  if (!stack_.set_addresses({own.data(), command.addresses.size()}, command.gateway_ipv4,
+                            command.gateway_ipv6)) {
+    return false;
+  }
+  igmp_.set_address(ipv4);
+  mld_.set_address(link_local);
+  stack_.announce(now);
+  return true;
+}
+
+void HostSide::link_up(Time now) {
+  stack_.announce(now);
+  igmp_.link_up(now);
+  mld_.link_up(now);
+}
+
+bool HostSide::join(Time now, const Gid& group) {
+  return group.is_ipv4() ? igmp_.join(now, group) : mld_.join(now, group);
+}
+
+void HostSide::leave(Time now, const Gid& group) {
+  group.is_ipv4() ? igmp_.leave(now, group) : mld_.leave(now, group);
+}
+
+std::optional<int> HostSide::resolve(Time now, const Gid& destination, MacAddress& mac) {
+  switch (stack_.resolve(now, destination, mac)) {
+    case neigh::Resolution::kResolved:
+      return 0;
+    case neigh::Resolution::kPending:
+      return std::nullopt;
+    case neigh::Resolution::kFailed:
+      return -ETIMEDOUT;
+    case neigh::Resolution::kNoRoute:
+      return -EHOSTUNREACH;
+  }
+  return -EINVAL;
+}
+
+void HostSide::receive(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
+                       const wire::ParseOptions& options) {
+  Drop drop = Drop::kNone;
+  switch (info.kind) {
+    case FrameKind::kIgmp:
+      drop = igmp_.handle_frame(now, frame, info, options);
+      break;
+    case FrameKind::kMld:
+      drop = mld_.handle_frame(now, frame, info, options);
+      break;
+    default:
+      drop = stack_.handle_frame(now, frame, info, options);
+  }
+  if (drop != Drop::kNone) drops_.count(drop);
+}
+
+bool HostSide::poll_frame(Time now, TxSlot& slot) {
+  if (poll_timeout() > now || slot.capacity < kSlotBytesMin) return false;
+  return stack_.poll_frame(now, slot) || igmp_.poll_frame(now, slot) || mld_.poll_frame(now, slot);
+}
+
+Time HostSide::poll_timeout() const {
+  return std::min({stack_.poll_timeout(), igmp_.poll_timeout(), mld_.poll_timeout()});
+}
+
+}  // namespace uroce::engine

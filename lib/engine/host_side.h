@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The control protocols of an own port as one part of the engine: ARP, ND, echo, IGMP and MLD.
+//
+// Exists in engine 0 of an own port only; on a shared port the kernel does all this.
+#ifndef UROCE_ENGINE_HOST_SIDE_H
+#define UROCE_ENGINE_HOST_SIDE_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "group/igmp_host.h"
+#include "group/mld_host.h"
+#include "neigh/host_stack.h"
+#include "transport/transport_env.h"
+#include "wire/parse.h"
+
+namespace uroce::engine {
+
+class HostSide {
+ public:
+  // Allocates everything.
+  HostSide(const EngineConfig& config, transport::DropCounters& drops);
+
+  // False, and nothing changed, when the stack cannot take them (neigh/next_hop.h). New addresses
+  // are announced.
+  bool set_addresses(Time now, const SetAddressesCommand& command);
+  void link_up(Time now);
+
+  // False: no room for another group.
+  bool join(Time now, const Gid& group);
+  void leave(Time now, const Gid& group);
+
+  // 0 and the MAC address of the next hop, a negative errno, or nothing yet: ask again after the
+  // next frame or timeout.
+  std::optional<int> resolve(Time now, const Gid& destination, MacAddress& mac);
+
+  // A frame of any kind but RoCE and other. Refusals are counted.
+  void receive(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
+               const wire::ParseOptions& options);
+  void handle_timeout(Time now) { stack_.handle_timeout(now); }
+  // Fills the slot with the next frame; false: nothing is due.
+  bool poll_frame(Time now, TxSlot& slot);
+  Time poll_timeout() const;
+
+  // For display.
+  const neigh::HostStack& stack() const { return stack_; }
+  const group::HostCounters& igmp_counters() const { return igmp_.counters(); }
+  const group::HostCounters& mld_counters() const { return mld_.counters(); }
+
+ private:
+  transport::DropCounters& drops_;
+  neigh::HostStack stack_;
+  group::IgmpHost igmp_;
+  group::MldHost mld_;
+};
+
+}  // namespace uroce::engine
+
+#endif  // UROCE_ENGINE_HOST_SIDE_H
