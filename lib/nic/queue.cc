@@ -39,26 +39,38 @@ ChecksumVerdict verdict(uint64_t flags, uint64_t good, uint64_t bad) {
   return ChecksumVerdict::kUnknown;
 }
 
-RxFrame describe(const rte_mbuf* mbuf, uint64_t marks, Time arrival) {
-  RxFrame frame;
+// The mbuf's checksum and VLAN marks; most frames of most ports have none.
+constexpr uint64_t kTellingFlags =
+    RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK;
+
+// Field by field into place: a frame that is put together elsewhere and copied costs more than all
+// the rest of the receive path.
+void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, Time arrival) {
   frame.bytes = rte_pktmbuf_mtod(mbuf, const uint8_t*);
   frame.length = rte_pktmbuf_data_len(mbuf);
+  frame.vlan_tci = 0;
+  frame.vlan_stripped = false;
+  frame.ip_checksum = ChecksumVerdict::kUnknown;
+  frame.udp_checksum = ChecksumVerdict::kUnknown;
+  frame.icrc_good = false;
+  frame.looped = false;
   frame.token = token_of(mbuf, marks);
   frame.arrival = arrival;
+  frame.hw_time = Time{};
+  const uint64_t flags = mbuf->ol_flags;
+  if (((flags & kTellingFlags) | marks) == 0) return;
   if ((marks & kLoopedMark) != 0) {
     // Never left this host's memory: what the core wrote is what the core reads.
     frame.looped = true;
     frame.ip_checksum = frame.udp_checksum = ChecksumVerdict::kGood;
-    return frame;
+    return;
   }
-  const uint64_t flags = mbuf->ol_flags;
   frame.vlan_stripped = (flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
   if (frame.vlan_stripped) frame.vlan_tci = mbuf->vlan_tci;
   frame.ip_checksum = verdict(flags, RTE_MBUF_F_RX_IP_CKSUM_GOOD, RTE_MBUF_F_RX_IP_CKSUM_BAD);
   frame.udp_checksum = (marks & kIgnoreUdpMark) != 0 ? ChecksumVerdict::kIgnore
                                                      : verdict(flags, RTE_MBUF_F_RX_L4_CKSUM_GOOD,
                                                                RTE_MBUF_F_RX_L4_CKSUM_BAD);
-  return frame;
 }
 
 }  // namespace
@@ -77,7 +89,7 @@ uint32_t Queue::receive(Time now, std::span<RxFrame> out) {
 uint32_t Queue::take_local(Time now, std::span<RxFrame> out) {
   const uint32_t count = std::min(local_count_, static_cast<uint32_t>(out.size()));
   for (uint32_t i = 0; i < count; ++i) {
-    out[i] = describe(local_[local_first_], kLoopedMark, now);
+    describe(out[i], local_[local_first_], kLoopedMark, now);
     local_first_ = (local_first_ + 1) % kLocalCapacity;
   }
   local_count_ -= count;
@@ -109,12 +121,14 @@ uint32_t Queue::take_burst(Time now, std::span<RxFrame> out) {
       mbuf = linearized(mbuf);
       if (mbuf == nullptr) continue;
     }
-    if (unwanted(mbuf)) [[unlikely]] {
-      rte_pktmbuf_free(mbuf);
-      continue;
+    if (mbuf->data_len == 0 || settings_.drop_own_mac) [[unlikely]] {
+      if (unwanted(mbuf)) {
+        rte_pktmbuf_free(mbuf);
+        continue;
+      }
     }
     RxFrame& frame = out[count++];
-    frame = describe(mbuf, marks, now);
+    describe(frame, mbuf, marks, now);
     if ((mbuf->ol_flags & settings_.timestamp_flag) != 0) {
       frame.hw_time = Time{Duration{static_cast<int64_t>(
           *RTE_MBUF_DYNFIELD(mbuf, settings_.timestamp_offset, const rte_mbuf_timestamp_t*))}};
@@ -195,9 +209,12 @@ bool Queue::fill_slots(uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; ++i) {
     rte_mbuf* mbuf = fresh[i - begin];
     const uint32_t room = rte_pktmbuf_tailroom(mbuf);
-    slots_[i] = TxSlot{.room = rte_pktmbuf_mtod(mbuf, uint8_t*),
-                       .capacity = std::min(room, settings_.frame_bytes_max),
-                       .token = token_of(mbuf, 0)};
+    TxSlot& slot = slots_[i];
+    slot.room = rte_pktmbuf_mtod(mbuf, uint8_t*);
+    slot.capacity = std::min(room, settings_.frame_bytes_max);
+    slot.token = token_of(mbuf, 0);
+    slot.length = 0;
+    slot.route = Route::kWire;
   }
   return true;
 }
@@ -206,6 +223,7 @@ void Queue::submit(uint32_t filled) {
   UROCE_ASSERT(first_lent_ == 0 && filled <= lent_count_);
   std::array<rte_mbuf*, kBurst> wire;
   uint32_t wire_count = 0;
+  uint64_t wire_bytes = 0;
   for (uint32_t i = 0; i < filled; ++i) {
     const TxSlot& slot = slots_[i];
     UROCE_ASSERT(slot.length != 0 && slot.length <= slot.capacity);
@@ -218,10 +236,18 @@ void Queue::submit(uint32_t filled) {
       if (slot.route == Route::kLocal) continue;
     }
     wire[wire_count++] = mbuf;
+    wire_bytes += slot.length;
   }
   first_lent_ = filled;
   if (first_lent_ == lent_count_) first_lent_ = lent_count_ = 0;
-  if (wire_count != 0) transmit(wire.data(), wire_count);
+  if (wire_count == 0) return;
+  const uint32_t sent = transmit(wire.data(), wire_count, wire_bytes);
+  if (sent == wire_count) [[likely]]
+    return;
+  ++counters_.tx_short_bursts;
+  pending_first_ = 0;
+  pending_count_ = wire_count - sent;
+  std::copy(wire.begin() + sent, wire.begin() + wire_count, pending_.begin());
 }
 
 void Queue::push_local(rte_mbuf* frame) {
@@ -231,31 +257,24 @@ void Queue::push_local(rte_mbuf* frame) {
   ++counters_.tx_local;
 }
 
-// Frames that the port does not take stay in pending_. `frames` may be pending_ itself.
-void Queue::transmit(rte_mbuf** frames, uint32_t count) {
-  uint64_t length_sum = 0;
-  std::array<uint32_t, kBurst> lengths;  // read before: the port may free at once
-  for (uint32_t i = 0; i < count; ++i) lengths[i] = frames[i]->pkt_len;
+// Returns how many the port took. The rest is still ours, so its lengths may be read afterwards.
+uint32_t Queue::transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes) {
   const uint32_t sent =
       rte_eth_tx_burst(settings_.port_id, settings_.queue_id, frames, static_cast<uint16_t>(count));
-  for (uint32_t i = 0; i < sent; ++i) length_sum += lengths[i];
+  for (uint32_t i = sent; i < count; ++i) bytes -= frames[i]->pkt_len;
   counters_.tx_frames.add(sent);
-  counters_.tx_bytes.add(length_sum);
-  if (frames == pending_.data() + pending_first_) {
-    pending_first_ += sent;
-    pending_count_ -= sent;
-    return;
-  }
-  if (sent == count) [[likely]]
-    return;
-  ++counters_.tx_short_bursts;
-  pending_first_ = 0;
-  pending_count_ = count - sent;
-  std::copy(frames + sent, frames + count, pending_.begin());
+  counters_.tx_bytes.add(bytes);
+  return sent;
 }
 
 void Queue::flush() {
-  if (pending_count_ != 0) transmit(pending_.data() + pending_first_, pending_count_);
+  if (pending_count_ == 0) return;
+  rte_mbuf** frames = pending_.data() + pending_first_;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < pending_count_; ++i) bytes += frames[i]->pkt_len;
+  const uint32_t sent = transmit(frames, pending_count_, bytes);
+  pending_first_ += sent;
+  pending_count_ -= sent;
 }
 
 void Queue::drain() {
@@ -284,7 +303,9 @@ void Queue::add_reference(Token token) { rte_mbuf_refcnt_update(mbuf_of(token), 
 void Queue::drop_reference(Token token) { rte_pktmbuf_free(mbuf_of(token)); }
 
 RxFrame Queue::frame_of(Token token, Time arrival) {
-  return describe(mbuf_of(token), static_cast<uint64_t>(token) & kMarks, arrival);
+  RxFrame frame;
+  describe(frame, mbuf_of(token), static_cast<uint64_t>(token) & kMarks, arrival);
+  return frame;
 }
 
 void Queue::set_faults(std::unique_ptr<FaultStage> faults) { faults_ = std::move(faults); }

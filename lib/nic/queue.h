@@ -104,7 +104,7 @@ class Queue {
   bool fill_slots(uint32_t begin, uint32_t end);
   rte_mbuf* linearized(rte_mbuf* chain);
   bool unwanted(const rte_mbuf* frame);
-  void transmit(rte_mbuf** frames, uint32_t count);
+  uint32_t transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes);
   void push_local(rte_mbuf* frame);
 
   const QueueSettings settings_;
