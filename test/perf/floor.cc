@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include "wire/headers.h"
 
@@ -30,6 +31,26 @@ wire::HeaderTemplate make_headers() {
 }
 
 }  // namespace
+
+FloorPort::FloorPort(const char* name) {
+  if (rte_eth_dev_get_port_by_name(name, &id_) != 0) throw std::runtime_error("no floor port");
+  pool_ = rte_pktmbuf_pool_create("floor", 4095, 256, 0, 4608, SOCKET_ID_ANY);
+  if (pool_ == nullptr) throw std::runtime_error("no memory for the floor's pool");
+  for (const auto port : {id_, static_cast<uint16_t>(id_ + 1)}) {
+    const rte_eth_conf conf{};
+    if (rte_eth_dev_configure(port, 1, 1, &conf) != 0 ||
+        rte_eth_rx_queue_setup(port, 0, 1024, SOCKET_ID_ANY, nullptr, pool_) != 0 ||
+        rte_eth_tx_queue_setup(port, 0, 1024, SOCKET_ID_ANY, nullptr) != 0 ||
+        rte_eth_dev_start(port) != 0) {
+      throw std::runtime_error("the floor's ports do not start");
+    }
+  }
+}
+
+FloorPort::~FloorPort() {
+  for (const auto port : {id_, static_cast<uint16_t>(id_ + 1)}) rte_eth_dev_stop(port);
+  rte_mempool_free(pool_);
+}
 
 Floor::Floor(uint16_t port, rte_mempool* pool, uint32_t payload_bytes)
     : port_(port),
@@ -71,7 +92,7 @@ uint32_t Floor::send(uint32_t burst) {
 
 uint32_t Floor::receive() {
   rte_mbuf* frames[kBurstMax];
-  const uint16_t count = rte_eth_rx_burst(port_, 0, frames, kBurstMax);
+  const uint16_t count = rte_eth_rx_burst(static_cast<uint16_t>(port_ + 1), 0, frames, kBurstMax);
   for (uint16_t i = 0; i < count; ++i) rte_prefetch0(rte_pktmbuf_mtod(frames[i], void*));
   for (uint16_t i = 0; i < count; ++i) deliver(frames[i]);
   rte_pktmbuf_free_bulk(frames, count);

@@ -22,9 +22,23 @@ struct FloorCompletion {
   uint32_t source_qpn;
 };
 
+// A memory-ring port without a device on it: what it sends its peer's queue holds, and the peer is
+// port id() + 1 of the same pair.
+class FloorPort {
+ public:
+  explicit FloorPort(const char* name);
+  ~FloorPort();
+  uint16_t id() const { return id_; }
+  rte_mempool* pool() const { return pool_; }
+
+ private:
+  uint16_t id_ = 0;
+  rte_mempool* pool_ = nullptr;
+};
+
 class Floor {
  public:
-  // Port `port` is a ring port that receives what it sends.
+  // Sends on `port` and receives on its peer.
   Floor(uint16_t port, rte_mempool* pool, uint32_t payload_bytes);
 
   // Sends `burst` messages, receives and polls them. Returns messages received (= burst).

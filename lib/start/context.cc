@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starting bottom up and stopping top down.
+#include "start/context.h"
+
+#include <absl/strings/str_format.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+
+#include <cstring>
+#include <thread>
+
+#include "base/log.h"
+#include "start/port_plan.h"
+#include "verbs/face.h"
+
+namespace uroce::start {
+namespace {
+
+constexpr Duration kLinkPeriod{100'000'000};  // how often links are looked at
+constexpr Duration kDrainLimit{300'000'000};  // what is owed to peers has this long to go out
+
+std::vector<std::string> present_ports() {
+  std::vector<std::string> names;
+  for (auto port = static_cast<uint16_t>(rte_eth_find_next_owned_by(0, RTE_ETH_DEV_NO_OWNER));
+       port < RTE_MAX_ETHPORTS; port = static_cast<uint16_t>(rte_eth_find_next_owned_by(
+                                    static_cast<uint16_t>(port + 1), RTE_ETH_DEV_NO_OWNER))) {
+    char name[RTE_ETH_NAME_MAX_LEN];
+    if (rte_eth_dev_get_name_by_port(port, name) == 0) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Context::Context(worker::Eal eal, const config::Settings& settings)
+    : eal_(std::move(eal)), settings_(settings) {}
+
+absl::StatusOr<std::unique_ptr<Context>> Context::open(worker::Eal eal,
+                                                       const config::Settings& settings) {
+  std::unique_ptr<Context> context(new Context(std::move(eal), settings));
+  if (absl::Status status = context->open_ports(); !status.ok()) return status;
+  if (settings.mode == config::DriveMode::kWorker) {
+    if (absl::Status status = context->start_workers(); !status.ok()) return status;
+  } else {
+    context->start_control_thread(0);
+  }
+  if (absl::Status status = context->start_devices(); !status.ok()) return status;
+  return context;
+}
+
+Context::~Context() {
+  if (stopped_) return;
+  for (auto& worker : workers_) worker->stop();
+  control_.reset();
+  for (auto& unit : units_) {
+    if (unit->handle != nullptr) verbs::close_device(unit->handle);
+  }
+  if (absl::Status status = close_ports(); !status.ok()) {
+    log(LogLevel::kError, std::string(status.message()));
+  }
+}
+
+absl::Status Context::open_ports() {
+  if (settings_.rings > 0) {
+    auto rings = nic::RingPairs::make(settings_.rings, ring_queue_count(settings_));
+    if (!rings.ok()) return rings.status();
+    rings_ = std::move(*rings);
+  }
+  const auto plan = plan_ports(settings_, present_ports());
+  if (!plan.ok()) return plan.status();
+  engine::EngineDriver driver;
+  driver.context = this;
+  driver.now = [](void* self) { return static_cast<Context*>(self)->clock_.now(); };
+  driver.turn = [](void* self, uint32_t) { static_cast<Context*>(self)->turn_all(); };
+  for (const nic::PortConfig& config : *plan) {
+    auto port = nic::Port::open(config);
+    if (!port.ok()) return port.status();
+    units_.push_back(std::make_unique<Unit>(absl::StrFormat("uroce%d", units_.size()),
+                                            std::move(*port), settings_, driver, ids_));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Context::start_workers() {
+  std::vector<uint32_t> cores = settings_.cores;
+  if (cores.empty()) {
+    for (unsigned core = rte_get_next_lcore(~0u, 1, 0); core < RTE_MAX_LCORE;
+         core = rte_get_next_lcore(core, 1, 0)) {
+      cores.push_back(core);
+    }
+  }
+  if (cores.empty()) {
+    return absl::InvalidArgumentError(
+        "worker mode needs an lcore beside the main one: give EAL two, such as -l 0,1 (or "
+        "--lcores '0@0,1@0' on one CPU), or use --mode inline");
+  }
+  start_control_thread(static_cast<uint32_t>(cores.size()));
+  for (uint32_t lane = 0; lane < cores.size(); ++lane) {
+    workers_.push_back(std::make_unique<worker::Worker>(cores[lane], clock_, *control_, lane));
+  }
+  uint32_t next = 0;
+  for (auto& unit : units_) {
+    for (auto& loop : unit->loops()) {
+      worker::Worker& worker = *workers_[next++ % workers_.size()];
+      worker.add(loop.get());
+      unit->port().check_core(static_cast<int>(rte_lcore_to_socket_id(worker.lcore())));
+    }
+  }
+  for (auto& worker : workers_) {
+    if (absl::Status status = worker->start(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void Context::start_control_thread(uint32_t lanes) {
+  const worker::EventSink sink{
+      [](void*, const transport::Event& event) { verbs::dispatch_event(event); }, nullptr};
+  control_ = std::make_unique<worker::ControlThread>(
+      lanes, sink, [](void* self) { static_cast<Context*>(self)->look_at_links(); }, this,
+      kLinkPeriod);
+}
+
+absl::Status Context::start_devices() {
+  for (auto& unit : units_) {
+    unit->handle = verbs::open_device(unit->device());
+    if (const int error = unit->device().start(); error != 0) {
+      return absl::InternalError(absl::StrFormat("device %s of port %s cannot start: %s",
+                                                 unit->device().name(), unit->port().info().name,
+                                                 strerror(-error)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// On the control thread. An inline device is only looked at by the thread that drives it.
+void Context::look_at_links() {
+  for (auto& unit : units_) {
+    if (!unit->link_watch().changed()) continue;
+    if (settings_.mode == config::DriveMode::kWorker) {
+      unit->device().refresh_link();
+    } else {
+      links_changed_.store(true, std::memory_order_release);
+    }
+  }
+}
+
+uint32_t Context::turn_all() {
+  if (settings_.mode == config::DriveMode::kWorker) return 0;
+  const bool shared = settings_.mode == config::DriveMode::kShared;
+  uint32_t moved = 0;
+  for (auto& unit : units_) {
+    for (auto& loop : unit->loops()) {
+      if (shared && !loop->seat().try_take()) continue;
+      moved += loop->turn(clock_.now());
+      if (shared) loop->seat().give_back();
+    }
+  }
+  return moved;
+}
+
+// Events are taken while the engine is ours and delivered when it is not.
+void Context::deliver_events() {
+  const bool shared = settings_.mode == config::DriveMode::kShared;
+  for (auto& unit : units_) {
+    for (auto& loop : unit->loops()) {
+      for (;;) {
+        if (shared && !loop->seat().try_take()) break;
+        transport::Event event{};
+        const bool any = loop->next_event(event);
+        if (shared) loop->seat().give_back();
+        if (!any) break;
+        verbs::dispatch_event(event);
+      }
+    }
+  }
+}
+
+uint32_t Context::poll() {
+  const uint32_t moved = turn_all();
+  deliver_events();
+  if (links_changed_.load(std::memory_order_relaxed) &&
+      links_changed_.exchange(false, std::memory_order_acquire)) {
+    for (auto& unit : units_) unit->device().refresh_link();
+  }
+  return moved;
+}
+
+// Lets the engines run: until nothing has moved for a while, or for the whole of `limit`.
+void Context::run_for(Duration limit, bool until_idle) {
+  const Time end = clock_.now() + limit;
+  Time last_moved = clock_.now();
+  while (clock_.now() < end) {
+    if (settings_.mode == config::DriveMode::kWorker) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else if (turn_all() != 0) {
+      last_moved = clock_.now();
+    }
+    if (until_idle && clock_.now() - last_moved > Duration(5'000'000)) return;
+  }
+}
+
+absl::Status Context::stop() {
+  stopped_ = true;
+  run_for(kDrainLimit, true);  // ACKs that are owed
+  for (auto& unit : units_) unit->device().shut_down();
+  run_for(kDrainLimit, true);  // leaves, and flushed work
+  if (settings_.mode != config::DriveMode::kWorker) deliver_events();
+  for (auto& unit : units_) {
+    if (unit->handle != nullptr) verbs::close_device(unit->handle);
+    unit->handle = nullptr;
+  }
+  for (auto& worker : workers_) worker->stop();
+  control_.reset();
+  workers_.clear();
+  return close_ports();
+}
+
+// Two passes: a frame of one port may still lie in another port's rings.
+absl::Status Context::close_ports() {
+  for (auto& unit : units_) {
+    for (auto& loop : unit->loops()) loop->drain();
+    unit->port().drain();
+  }
+  absl::Status first = absl::OkStatus();
+  for (auto& unit : units_) {
+    if (absl::Status status = unit->port().close(); !status.ok() && first.ok()) first = status;
+  }
+  units_.clear();
+  return first;
+}
+
+}  // namespace uroce::start

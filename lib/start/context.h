@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything that uroce_start made: EAL, ports, units, and whoever drives them.
+#ifndef UROCE_START_CONTEXT_H
+#define UROCE_START_CONTEXT_H
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id_source.h"
+#include "config/settings.h"
+#include "nic/ring_pairs.h"
+#include "start/unit.h"
+#include "worker/clock.h"
+#include "worker/control_thread.h"
+#include "worker/eal.h"
+#include "worker/worker.h"
+
+namespace uroce::start {
+
+class Context {
+ public:
+  // `eal` is running. On an error everything that was opened is closed again.
+  static absl::StatusOr<std::unique_ptr<Context>> open(worker::Eal eal,
+                                                       const config::Settings& settings);
+  ~Context();
+
+  // Inline modes: one turn of every loop, then events. Packets moved.
+  uint32_t poll();
+  // The orderly end; the destructor alone would drop posted work and groups.
+  absl::Status stop();
+
+  std::vector<std::unique_ptr<Unit>>& units() { return units_; }
+  const config::Settings& settings() const { return settings_; }
+  worker::TscClock clock() const { return clock_; }
+
+ private:
+  Context(worker::Eal eal, const config::Settings& settings);
+
+  absl::Status open_ports();
+  absl::Status start_workers();
+  absl::Status start_devices();
+  void start_control_thread(uint32_t lanes);
+  uint32_t turn_all();
+  void deliver_events();
+  void look_at_links();
+  void run_for(Duration limit, bool until_idle);
+  absl::Status close_ports();
+
+  worker::Eal eal_;
+  const config::Settings settings_;
+  const worker::TscClock clock_;
+  CsprngIdSource ids_;
+  nic::RingPairs rings_;
+  std::vector<std::unique_ptr<Unit>> units_;
+  std::unique_ptr<worker::ControlThread> control_;
+  std::vector<std::unique_ptr<worker::Worker>> workers_;
+  // Inline modes: the control thread saw a link change; the next poll looks at it.
+  std::atomic<bool> links_changed_{false};
+  bool stopped_ = false;
+};
+
+}  // namespace uroce::start
+
+#endif  // UROCE_START_CONTEXT_H

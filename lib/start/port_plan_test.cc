@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Settings become port plans one for one; without ports there is one sentence.
+#include "start/port_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace uroce::start {
+namespace {
+
+TEST(PortPlan, TakesTheNamedPortsInTheirOrder) {
+  config::Settings settings;
+  for (const char* name : {"b", "a"}) {
+    config::PortSettings port;
+    port.name = name;
+    port.addresses.push_back(*parse_prefix("10.0.0.1/24"));
+    port.queue_count = 2;
+    settings.ports.push_back(port);
+  }
+  settings.fault = "loss=0.25,seed=3";
+  const auto plan = plan_ports(settings, {"a", "b", "c"});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->size(), 2u);
+  EXPECT_EQ((*plan)[0].name, "b");
+  EXPECT_EQ((*plan)[0].queue_count, 2u);
+  EXPECT_EQ((*plan)[1].addresses[0].prefix_length, 24);
+  EXPECT_EQ((*plan)[1].faults.loss, 0.25);
+  EXPECT_EQ(ring_queue_count(settings), 2u);
+}
+
+TEST(PortPlan, TakesEveryPortWhenNoneIsNamed) {
+  const auto plan = plan_ports(config::Settings{}, {"x", "y"});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->size(), 2u);
+}
+
+TEST(PortPlan, SaysSoWhenThereIsNoPortOrTheFaultsAreNone) {
+  EXPECT_EQ(plan_ports(config::Settings{}, {}).status().code(), absl::StatusCode::kNotFound);
+  config::Settings settings;
+  settings.fault = "loss=lots";
+  EXPECT_FALSE(plan_ports(settings, {"x"}).ok());
+}
+
+}  // namespace
+}  // namespace uroce::start

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uroce-bench: the product against the floor, round by round in one process, and single steps.
+//
+// Numerator and denominator are interleaved, so that a machine that changes its speed changes both;
+// the ratio is the median of the rounds' ratios.
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iterator>
+
+#include "nic/ring_pairs.h"
+#include "test/perf/datagrams.h"
+#include "test/perf/floor.h"
+#include "test/perf/primitives.h"
+#include "test/perf/table.h"
+
+namespace uroce::perf {
+namespace {
+
+constexpr const char* kArguments[] = {"uroce-bench",
+                                      "--no-huge",
+                                      "--no-pci",
+                                      "--no-shconf",
+                                      "--no-telemetry",
+                                      "-m",
+                                      "384",
+                                      "-l",
+                                      "0",
+                                      "--",
+                                      "--mode",
+                                      "inline",
+                                      "--rings",
+                                      "2",
+                                      "--port",
+                                      "net_ring_u0,address=10.0.0.1/24",
+                                      "--port",
+                                      "net_ring_u1,address=10.0.0.2/24"};
+
+struct Plan {
+  uint32_t rounds = 41;
+  uint32_t bursts_per_round = 200;
+  const char* json = "build/bench.json";
+  bool smoke = false;
+};
+
+double ns_per_message(uint64_t ticks, uint64_t messages) {
+  return static_cast<double>(ticks) * 1e9 / static_cast<double>(rte_get_tsc_hz()) /
+         static_cast<double>(messages);
+}
+
+// One side's share of a round: ns for each message.
+template <typename Side>
+double measure(Side& side, const Plan& plan, uint32_t burst) {
+  uint64_t messages = 0;
+  const uint64_t start = rte_rdtsc();
+  for (uint32_t i = 0; i < plan.bursts_per_round; ++i) messages += side.round(burst);
+  return ns_per_message(rte_rdtsc() - start, messages);
+}
+
+Row compare(uroce_context* context, FloorPort& port, const Plan& plan, uint32_t size,
+            uint32_t burst) {
+  Datagrams product(context, size);
+  Floor floor(port.id(), port.pool(), size);
+  measure(product, plan, burst);  // warm
+  measure(floor, plan, burst);
+  std::vector<double> product_ns, floor_ns, ratios;
+  for (uint32_t round = 0; round < plan.rounds; ++round) {
+    floor_ns.push_back(measure(floor, plan, burst));
+    product_ns.push_back(measure(product, plan, burst));
+    ratios.push_back(product_ns.back() / floor_ns.back());
+  }
+  if (!product.check() || !floor.check()) throw std::runtime_error("the data did not arrive");
+  Row row;
+  row.name = "UD TX+RX, burst " + std::to_string(burst);
+  row.size = size;
+  row.ns = median(product_ns);
+  row.floor_ns = median(floor_ns);
+  row.ratio = median(ratios);
+  row.p90 = p90(ratios);
+  return row;
+}
+
+std::vector<Row> run(uroce_context* context, const Plan& plan) {
+  std::vector<Row> rows;
+  {
+    FloorPort port("net_ring_u2");
+    for (const uint32_t size : {64u, 1024u, 4096u}) {
+      rows.push_back(compare(context, port, plan, size, 32));
+    }
+    rows.push_back(compare(context, port, plan, 64, 8));
+    rows.push_back(compare(context, port, plan, 64, 1));
+  }
+  for (Row& row : run_primitives(plan.smoke)) rows.push_back(std::move(row));
+  return rows;
+}
+
+int main(int argc, char** argv) {
+  Plan plan;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--smoke") == 0) {
+      plan.smoke = true;
+      plan.rounds = 25;
+      plan.bursts_per_round = 40;
+    } else if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+      plan.json = argv[++i];
+    } else {
+      std::fprintf(stderr, "uroce-bench: unknown option %s: known are --smoke and --json FILE\n",
+                   argv[i]);
+      return 2;
+    }
+  }
+  uroce_context* context = nullptr;
+  if (uroce_start(static_cast<int>(std::size(kArguments)), kArguments, &context) != 0) {
+    std::fprintf(stderr, "uroce-bench: %s\n", uroce_error());
+    return 1;
+  }
+  int status = 0;
+  try {
+    const std::vector<Row> rows = run(context, plan);
+    print_table(rows);
+    if (!write_json(rows, plan.json, static_cast<uint64_t>(sysconf(_SC_PAGESIZE)))) status = 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "uroce-bench: %s\n", error.what());
+    status = 1;
+  }
+  if (uroce_stop(context) != 0) {
+    std::fprintf(stderr, "uroce-bench: %s\n", uroce_error());
+    status = 1;
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace uroce::perf
+
+int main(int argc, char** argv) { return uroce::perf::main(argc, argv); }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Printing and writing benchmark rows.
+#include "test/perf/table.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace uroce::perf {
+namespace {
+
+double at_share(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+}  // namespace
+
+double median(std::vector<double> values) { return at_share(std::move(values), 0.5); }
+double p90(std::vector<double> values) { return at_share(std::move(values), 0.9); }
+
+void print_table(const std::vector<Row>& rows) {
+  std::printf("%-34s %8s %10s %10s %7s %9s\n", "what", "size", "ns", "floor ns", "ratio", "p90");
+  for (const Row& row : rows) {
+    std::printf("%-34s %8u %10.2f ", row.name.c_str(), row.size, row.ns);
+    if (row.floor_ns > 0) {
+      std::printf("%10.2f %7.2f %9.2f\n", row.floor_ns, row.ratio, row.p90);
+    } else {
+      std::printf("%10s %7s %9.2f\n", "-", "-", row.p90);
+    }
+  }
+}
+
+bool write_json(const std::vector<Row>& rows, const std::string& path, uint64_t page_size) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) {
+    std::fprintf(stderr, "uroce-bench: cannot write %s: %s\n", path.c_str(), std::strerror(errno));
+    return false;
+  }
+  std::fprintf(file, "[\n");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    std::fprintf(file,
+                 "  {\"name\": \"%s\", \"size\": %u, \"ns\": %.3f, \"floor_ns\": %.3f, "
+                 "\"ratio\": %.4f, \"p90\": %.4f, \"page_size\": %llu}%s\n",
+                 row.name.c_str(), row.size, row.ns, row.floor_ns, row.ratio, row.p90,
+                 static_cast<unsigned long long>(page_size), i + 1 < rows.size() ? "," : "");
+  }
+  std::fprintf(file, "]\n");
+  return std::fclose(file) == 0;
+}
+
+}  // namespace uroce::perf
