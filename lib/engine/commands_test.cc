@@ -138,32 +138,29 @@ TEST_F(Commands, AFullGroupTableIsAnErrorAndNothingElse) {
 
 // Destroyed in the middle of everything: packets to send, an ACK timer, a bell that rings.
 TEST_F(Commands, DestroyTakesAQueuePairOffEveryList) {
-  auto a = device.create(QpType::kRc);
-  auto b = device.create(QpType::kRc);
-  auto peer = peer_device.create(QpType::kRc);
-  connect(*a, *peer);
-  connect_to(*b, {peer_device.ipv4, peer_device.mac, Qpn(0x77)});
+  std::unique_ptr<TestQp> qps[3];
+  for (auto& qp : qps) {
+    qp = device.create(QpType::kRc);
+    connect_to(*qp, {peer_device.ipv4, peer_device.mac, Qpn(0x77)});
+  }
   wire.lose = [](const Bytes&) { return true; };
-  for (auto* qp : {a.get(), b.get()}) {
-    qp->post_send(0, 60'000);
-    qp->post_send(0, 8);
-  }
-  device.slots_per_poll = 4;
-  TxSlot slots[4];
-  std::vector<Bytes> rooms(4, Bytes(4500));
-  for (size_t i = 0; i < 4; ++i) {
-    slots[i].room = rooms[i].data();
-    slots[i].capacity = 4500;
-  }
-  ASSERT_EQ(device.engines[0]->poll_frames(device.now, slots), 4u) << "in the middle of a turn";
-  EXPECT_NE(device.engines[0]->shortest_armed_timeout(), Duration(0));
-  a->post_send(0, 8);
-  EXPECT_EQ(device.destroy(*a), 0);
-  EXPECT_EQ(device.destroy(*b), 0);
-  EXPECT_EQ(device.engines[0]->poll_frames(device.now, slots), 0u);
-  EXPECT_EQ(device.engines[0]->poll_timeout(), kNever);
+  qps[0]->post_send(0, 8);
+  wire.settle();
+  ASSERT_LT(device.engines[0]->shortest_armed_timeout(), Duration::max());
+  ASSERT_LT(device.poll_timeout(), kNever);
+  qps[1]->post_send(0, 60'000);
+  qps[2]->post_send(0, 60'000);
+  Bytes room(4500);
+  TxSlot slot;
+  slot.room = room.data();
+  slot.capacity = static_cast<uint32_t>(room.size());
+  ASSERT_EQ(device.engines[0]->poll_frames(device.now, {&slot, 1}), 1u) << "inside a turn";
+  qps[1]->post_send(0, 8);
+  for (auto& qp : qps) EXPECT_EQ(device.destroy(*qp), 0);
+  EXPECT_EQ(device.engines[0]->poll_frames(device.now, {&slot, 1}), 0u);
+  EXPECT_EQ(device.poll_timeout(), kNever);
   EXPECT_EQ(device.engines[0]->shortest_armed_timeout(), Duration::max());
-  EXPECT_EQ(device.engines[0]->qp(a->qpn), nullptr);
+  for (auto& qp : qps) EXPECT_EQ(device.engines[0]->qp(qp->qpn), nullptr);
 }
 
 TEST_F(Commands, EventsOfADestroyedQueuePairAreTakenBackAndNoOthers) {
