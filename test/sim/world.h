@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The simulated world: one clock, one seed, a wire that misbehaves as it is told, and hosts that
+// are real engines. Nothing waits for real time and nothing depends on anything but the seed.
+#ifndef UROCE_TEST_SIM_WORLD_H
+#define UROCE_TEST_SIM_WORLD_H
+
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/types.h"
+#include "capture/writer.h"
+
+namespace uroce::sim {
+
+class Host;
+
+// Probabilities are of each frame, independently.
+struct Faults {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;  // late by up to reorder_delay
+  double corrupt = 0;  // one bit flipped, anywhere
+  Duration latency{5'000};
+  Duration reorder_delay{50'000};
+};
+
+struct WireCounters {
+  uint64_t sent = 0;
+  uint64_t lost = 0;
+  uint64_t duplicated = 0;
+  uint64_t reordered = 0;
+  uint64_t corrupted = 0;
+};
+
+class World {
+ public:
+  explicit World(uint64_t seed);
+  ~World();
+
+  Time now() const { return now_; }
+  Random& random() { return random_; }
+  Faults faults;
+  const WireCounters& counters() const { return counters_; }
+
+  // Every frame on the wire, and every line of log(), goes there as well. Before the first step.
+  void capture_to(const std::string& path);
+  void log_to(std::string* text) { log_ = text; }
+  void log(const std::string& line);
+
+  Host& add_host(std::unique_ptr<Host> host);
+  Host& host(size_t index) { return *hosts_[index]; }
+
+  // A host puts a frame on the wire; everybody else gets it, unless the wire thinks otherwise.
+  void send(const Host& from, std::span<const uint8_t> frame);
+  // A test puts a frame on the wire in front of `to`, untouched by faults.
+  void inject(Host& to, std::span<const uint8_t> frame);
+
+  // The frame that was sent last.
+  const std::vector<uint8_t>& last_frame() const { return last_frame_; }
+
+  // Goes to the next thing that happens and lets it happen. False: nothing will ever happen.
+  bool step();
+  // What a control call does while it waits: every host's loop turns once, then step(); when
+  // nothing would ever happen the clock moves all the same, so that a wait with a limit ends.
+  void turn();
+  // Steps until nothing is left to happen before `end`, then sets the clock to it.
+  void run_until(Time end);
+
+ private:
+  struct Arrival {
+    Time time;
+    uint64_t order;  // ties are broken by it: the same on every run
+    size_t host;
+    std::vector<uint8_t> frame;
+    bool operator>(const Arrival& other) const {
+      return time != other.time ? time > other.time : order > other.order;
+    }
+  };
+  bool happens(double probability);
+  void deliver_later(size_t host, std::vector<uint8_t> frame);
+  void advance(Time to);
+
+  Time now_{};
+  Random random_;
+  WireCounters counters_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
+  uint64_t next_order_ = 0;
+  std::vector<uint8_t> last_frame_;
+  capture::CaptureWriter capture_;
+  bool capturing_ = false;
+  std::string* log_ = nullptr;
+};
+
+}  // namespace uroce::sim
+
+#endif  // UROCE_TEST_SIM_WORLD_H
