@@ -234,6 +234,7 @@ void take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time 
   const bool done = ends_message(frame.info->flags);
   advance(qp, 1, done);
   resp.received_bytes += payload;
+  env.counters->received_bytes.add(payload);
   if (done) {
     const uint32_t byte_len = resp.received_bytes;
     resp.received_bytes = 0;
@@ -273,6 +274,7 @@ void take_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time
   if (payload != 0) place(to, frame.payload, payload);
   resp.write_address += payload;
   resp.write_bytes_left -= payload;
+  env.counters->received_bytes.add(payload);
   const bool done = ends_message(flags);
   resp.message = done ? MessageInProgress::kNone : MessageInProgress::kWrite;
   advance(qp, 1, done);

@@ -81,6 +81,7 @@ TEST_F(ResponderTest, SendOnlyCompletesAReceiveAndIsAcknowledged) {
   EXPECT_EQ(bytes_at(100, 6), (std::vector<uint8_t>{1, 2, 3, 4, 5, 0}));
   expect_ack(0x500, 1);
   EXPECT_EQ(counters.rdma_recvs.value(), 1u);
+  EXPECT_EQ(counters.received_bytes.value(), 5u);
 }
 
 // case 31, and every form of SEND: immediate or not, one or three elements
@@ -162,6 +163,7 @@ TEST_F(ResponderTest, WriteWithImmediateTakesAReceiveAndTellsTheLengthOfTheWrite
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].byte_len, 0u);
   EXPECT_EQ(counters.rx_write_requests.value(), 2u);
+  EXPECT_EQ(counters.received_bytes.value(), 2500u);
 }
 
 // case 26

@@ -174,6 +174,7 @@ void receive_datagram(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
   if (!cq_push(env, *qp.recv_cq, cqe)) [[unlikely]]
     return enter_error(qp, env);
   ++env.counters->rdma_recvs;
+  env.counters->received_bytes.add(frame.payload_length);
 }
 
 bool datagram_ready(QpContext& qp) {

@@ -81,6 +81,7 @@ TEST_F(UdTest, CompletionTellsWhoSentIt) {
   EXPECT_EQ(bytes_of(c.smac, 6), (std::vector<uint8_t>{2, 0, 0, 0, 0, 2}));
   EXPECT_EQ(c.solicited, 1);
   EXPECT_EQ(c.arrival_ns, 4711);
+  EXPECT_EQ(counters.received_bytes.value(), 4u);
 }
 
 TEST_F(UdTest, TagOfTheFrameIsInTheCompletion) {
