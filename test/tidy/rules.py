@@ -29,7 +29,8 @@ CORE_BANS = (
      'nothing'),
 )
 LIBRARY_BANS = (
-    (r'\b(throw|try)\b|\bcatch\s*\(', ('lib/config/', 'lib/start/'), 'no exception crosses a room: Status'),
+    (r'\b(throw|try)\b|\bcatch\s*\(', ('lib/config/', 'lib/start/'),
+     'no exception crosses a room: Status'),
     (r'\bstd::cout\b|(?<![\w:])(std::)?(printf|puts|putchar)\s*\(', (),
      'the library prints nothing to stdout'),
     (r'(?<![\w.>])(signal|sigaction)\s*\(', (), 'the library installs no signal handler'),
