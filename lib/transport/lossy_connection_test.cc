@@ -67,9 +67,7 @@ class LossyNetwork : public QpFixture, public ::testing::WithParamInterface<uint
       ASSERT_EQ(message.opcode, p.opcode) << i;
       const std::vector<uint8_t> here = bytes_at(p.offset, p.length);
       if (p.opcode == WrOpcode::kRdmaRead) {
-        for (uint32_t k = 0; k < p.length; ++k) {
-          ASSERT_EQ(here[k], ModelPeer::byte_at(p.remote_address + k)) << i << ' ' << k;
-        }
+        ASSERT_TRUE(here == ModelPeer::bytes_from(p.remote_address, p.length)) << i;
         EXPECT_EQ(buffer[p.offset + p.length], 0) << i;
       } else {
         ASSERT_TRUE(message.data == here) << i;
@@ -113,7 +111,7 @@ TEST_P(LossyNetwork, EveryMessageArrivesOnceInOrderAndCompletesOnce) {
   check(peer);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, LossyNetwork, ::testing::Range(1u, 21u));
+INSTANTIATE_TEST_SUITE_P(Seeds, LossyNetwork, ::testing::Range(1u, 13u));
 
 }  // namespace
 }  // namespace uroce::transport

@@ -27,9 +27,24 @@ class ModelPeer {
   std::vector<Message> messages;  // taken whole, in order; a READ counts when asked first
   uint32_t packets_taken = 0;
 
-  // What the peer's memory holds at an address.
-  static uint8_t byte_at(uint64_t address) {
-    return static_cast<uint8_t>(address * 151 + (address >> 8) * 7 + 3);
+  // What the peer's memory holds from an address on: a pattern that repeats only every 64 KiB.
+  static std::vector<uint8_t> bytes_from(uint64_t address, size_t count) {
+    static const std::vector<uint8_t> pattern = [] {
+      std::vector<uint8_t> bytes(size_t{1} << 16);
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<uint8_t>(i * 151 + (i >> 8) * 7 + 3);
+      }
+      return bytes;
+    }();
+    std::vector<uint8_t> out;
+    out.reserve(count);
+    while (out.size() < count) {
+      const size_t at = (address + out.size()) % pattern.size();
+      const size_t piece = std::min(count - out.size(), pattern.size() - at);
+      out.insert(out.end(), pattern.begin() + static_cast<long>(at),
+                 pattern.begin() + static_cast<long>(at + piece));
+    }
+    return out;
   }
 
   // Takes one packet; returns the answers.
@@ -103,10 +118,8 @@ class ModelPeer {
                  : last       ? Opcode::kRcReadResponseLast
                               : Opcode::kRcReadResponseMiddle;
       const uint32_t offset = i * mtu_bytes_;
-      p.payload.resize(std::min(mtu_bytes_, reth.length_bytes - offset));
-      for (size_t k = 0; k < p.payload.size(); ++k) {
-        p.payload[k] = byte_at(reth.address + offset + k);
-      }
+      p.payload =
+          bytes_from(reth.address + offset, std::min(mtu_bytes_, reth.length_bytes - offset));
       answers.push_back(std::move(p));
     }
     return answers;
