@@ -48,16 +48,11 @@ void flush_receive(QpContext& qp, TransportEnv& env) {
   }
 }
 
-// Nothing is outstanding any more: no timer, no packet to send, no response to wait for.
+// Nothing is outstanding any more: no timer runs, no response is waited for.
 void stop_requester(QpContext& qp) {
   RequesterState& req = qp.req;
   if (qp.type == QpType::kRc) req.next_psn = req.max_psn;  // the cursor may have gone back
   req.max_psn = req.unacked_psn = req.next_psn;
-  req.next_packet = 0;
-  req.reads_outstanding = 0;
-  req.packets_since_ack_request = 0;
-  req.recovering = false;
-  req.held_status = WcStatus::kSuccess;
   req.ack_deadline = kNever;
   req.rnr_until = kNever;
 }
@@ -104,14 +99,12 @@ void flush(QpContext& qp, TransportEnv& env) {
 
 void reset_queues(QpContext& qp) {
   QpQueues& queues = *qp.queues;
-  const uint32_t sent = queues.send.producer.load(std::memory_order_acquire);
-  const uint32_t received = queues.recv.producer.load(std::memory_order_acquire);
-  queues.send.cached_producer = sent;
-  queues.send.consumer.store(sent, std::memory_order_release);
-  queues.recv.cached_producer = received;
-  queues.recv.consumer.store(received, std::memory_order_release);
+  const uint32_t posted = queues.send.producer.load(std::memory_order_acquire);
+  queues.send.consumer.store(posted, std::memory_order_release);
+  queues.recv.consumer.store(queues.recv.producer.load(std::memory_order_acquire),
+                             std::memory_order_release);
   qp.req = RequesterState{};
-  qp.req.next_index = qp.req.begun_index = sent;
+  qp.req.next_index = qp.req.begun_index = posted;
   qp.resp = ResponderState{};
   if (queues.replay != nullptr) {
     for (uint32_t i = 0; i < kReadAtomicMax; ++i) queues.replay[i] = ReplaySlot{};

@@ -4,6 +4,7 @@
 
 #include "transport/completer.h"
 #include "transport/qp_fixture.h"
+#include "transport/requester.h"
 #include "transport/retry.h"
 
 namespace uroce::transport {
@@ -130,6 +131,10 @@ TEST_F(ErrorClass, AFailedDatagramLeavesReceivingAlone) {
   flush(*qp, env);
   expect(send_completions(), {kFlushed}, 3);
   EXPECT_TRUE(recv_completions().empty());
+  set_state(*qp, QpState::kRts);
+  post(4, kSendSignaled);
+  EXPECT_EQ(datagrams().size(), 1u);
+  expect(send_completions(), {WcStatus::kSuccess}, 4);
 }
 
 TEST_F(ErrorClass, AFullCompletionQueueIsAnEventAndTheSlotsComeBackAllTheSame) {
@@ -172,6 +177,16 @@ TEST_F(ErrorClass, ResetEmptiesTheQueuesWithoutCompletions) {
   EXPECT_EQ(sent[0].frame.psn, Psn(0x900));
   nak(Psn(0x900), Aeth::kAckNoCredits);
   expect(send_completions(), {WcStatus::kSuccess}, 4);
+}
+
+TEST_F(ErrorClass, TheSendPsnAfterAFailureIsTheNewestEvenInTheMiddleOfARetry) {
+  post(1);
+  post(2);
+  requests();
+  go_back(*qp);
+  enter_error(*qp, env);
+  EXPECT_EQ(qp->req.max_psn, kLocalPsn + 2);
+  EXPECT_EQ(qp->req.outstanding(), 0u);
 }
 
 TEST_F(ErrorClass, LateResponsesToADeadQueuePairAreDropped) {

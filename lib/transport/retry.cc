@@ -33,7 +33,6 @@ void handle_deadline(QpContext& qp, TransportEnv& env) {
   if (env.now >= req.rnr_until) req.rnr_until = kNever;  // the cursor stands at the refused packet
   if (env.now < req.ack_deadline) return;
   req.ack_deadline = kNever;
-  if (req.outstanding() == 0) return;
   ++env.counters->local_ack_timeout_err;
   send_again(qp, env, true);
 }

@@ -303,6 +303,63 @@ TEST_F(Retry, AnAckOfTheRefusedPacketEndsTheWait) {
   EXPECT_EQ(qp->req.rnr_left, qp->attributes.rnr_retry);
 }
 
+TEST_F(Retry, ANakThatComesAfterTheWaitForTheSamePacketIsPassedOver) {
+  post(1);
+  post(2);
+  requests();
+  rnr(kLocalPsn, 22);
+  to_deadline();
+  EXPECT_EQ(requests().size(), 2u);
+  nak(kLocalPsn, Aeth::nak(NakCode::kPsnSequence));
+  EXPECT_TRUE(requests().empty());
+  EXPECT_EQ(qp->req.retry_left, 3);
+}
+
+TEST_F(Retry, AWaitThatIsOverEndsWithThePacketThatLeaves) {
+  post(1);
+  requests();
+  rnr(kLocalPsn, 1);
+  advance(microseconds(10));
+  EXPECT_EQ(requests().size(), 1u);
+  EXPECT_EQ(next_deadline(*qp), env.now + timeout());
+}
+
+TEST_F(Retry, AnUnfinishedReadWaitsWithTheRefusedRequestBehindIt) {
+  qp->attributes.timeout = 10;
+  post_send({.opcode = WrOpcode::kRdmaRead, .sges = {sge(0, 2048)}, .wr_id = 1});
+  post(2);
+  post(3);
+  requests();
+  rnr(kLocalPsn + 2, 22);
+  const Time until = env.now + microseconds(20480);
+  EXPECT_TRUE(requests().empty());
+  response({.opcode = Opcode::kRcReadResponseFirst,  // late, still good
+            .psn = kLocalPsn,
+            .payload = pattern(1024)});
+  EXPECT_EQ(next_deadline(*qp), until);
+  nak(kLocalPsn + 2, Aeth::nak(NakCode::kPsnSequence));
+  ack(kLocalPsn + 2);  // implies a NAK of the READ
+  EXPECT_TRUE(requests().empty());
+  EXPECT_EQ(next_deadline(*qp), until);
+  EXPECT_EQ(qp->req.retry_left, 3);
+  ASSERT_TRUE(to_deadline());
+  const std::vector<Sent> again = requests();
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[0].frame.psn, kLocalPsn + 1);
+  EXPECT_EQ(again[1].frame.psn, kLocalPsn + 2);
+}
+
+TEST_F(Retry, AResendStartsTheTimerAnew) {
+  post(1);
+  post(2);
+  requests();
+  advance(milliseconds(5));
+  nak(kLocalPsn, Aeth::nak(NakCode::kPsnSequence));
+  EXPECT_EQ(next_deadline(*qp), kNever);  // until something has left
+  requests();
+  EXPECT_EQ(next_deadline(*qp), env.now + timeout());
+}
+
 TEST_F(Retry, WhatTheRnrNakConfirmsIsNotSentAgain) {
   post(1);
   post(2);
