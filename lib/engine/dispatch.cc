@@ -64,6 +64,7 @@ void hand_off(EngineState& engine, const RxFrame& frame, uint32_t to, bool icrc_
 
 // What the port should have filtered out, where it cannot.
 Drop filter(const EngineConfig& config, const RxFrame& frame) {
+  if (config.own_port && !config.port_filters_nothing) return Drop::kNone;
   if (frame.looped || frame.length < wire::kEthernetBytes || config.mac.is_zero()) {
     return Drop::kNone;
   }

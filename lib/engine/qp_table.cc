@@ -11,7 +11,7 @@ namespace uroce::engine {
 
 QpnLayout QpnLayout::of(const DeviceShared& shared) {
   const uint32_t slots = shared.engine_count * shared.qp_slots_per_engine;
-  UROCE_ASSERT(slots >= 2 && slots <= 1u << 22);
+  UROCE_ASSERT(std::has_single_bit(shared.qp_slots_per_engine) && slots >= 2 && slots <= 1u << 22);
   return {.slots_per_engine = shared.qp_slots_per_engine,
           .engine_count = shared.engine_count,
           .slot_bits = static_cast<uint32_t>(std::bit_width(slots - 1))};
@@ -21,14 +21,6 @@ QpTable::QpTable(const QpnLayout& layout, uint32_t index)
     : layout_(layout),
       index_(index),
       contexts_(std::make_unique<AlignedContext[]>(size_t{layout.slots_per_engine} + 1)) {}
-
-void QpTable::prefetch_slot(uint32_t slot) const {
-  const auto* context = reinterpret_cast<const char*>(&contexts_[slot]);
-  __builtin_prefetch(context);
-  __builtin_prefetch(context + offsetof(transport::QpContext, attributes));
-  __builtin_prefetch(context + offsetof(transport::QpContext, req));
-  __builtin_prefetch(context + offsetof(transport::QpContext, resp));
-}
 
 transport::QpContext& QpTable::open(Qpn qpn) {
   AlignedContext& context = contexts_[layout_.slot_of(qpn)];

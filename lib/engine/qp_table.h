@@ -7,6 +7,7 @@
 #ifndef UROCE_ENGINE_QP_TABLE_H
 #define UROCE_ENGINE_QP_TABLE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -40,7 +41,13 @@ class QpTable {
 
   // Pulls the lines that every packet needs towards the CPU. owns(qpn) must hold.
   void prefetch(Qpn qpn) const { prefetch_slot(layout_.slot_of(qpn)); }
-  void prefetch_slot(uint32_t slot) const;
+  void prefetch_slot(uint32_t slot) const {
+    const auto* context = reinterpret_cast<const char*>(&contexts_[slot]);
+    __builtin_prefetch(context);
+    __builtin_prefetch(context + offsetof(transport::QpContext, attributes));
+    __builtin_prefetch(context + offsetof(transport::QpContext, req));
+    __builtin_prefetch(context + offsetof(transport::QpContext, resp));
+  }
 
   // A fresh context in the QPN's slot, which must be free.
   transport::QpContext& open(Qpn qpn);
