@@ -7,6 +7,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_memory.h>
 #include <rte_mempool.h>
 
@@ -57,6 +58,28 @@ absl::Status no_memory(const std::string& port, uint32_t mbuf_count, uint64_t wa
                       port, mbuf_count, wanted_bytes / kMebibyte, megabytes, megabytes));
 }
 
+// As rte_pktmbuf_pool_create, but objects may cross pages: it would give every mbuf above 4 KiB two
+// whole pages without hugepages, although bus addresses that follow virtual ones are contiguous.
+rte_mempool* create_pool(const std::string& name, uint32_t mbuf_count, uint32_t buffer_bytes,
+                         int socket) {
+  const bool by_page = rte_eal_has_hugepages() != 0 || rte_eal_iova_mode() != RTE_IOVA_VA;
+  rte_mempool* pool = rte_mempool_create_empty(
+      name.c_str(), mbuf_count, static_cast<uint32_t>(sizeof(rte_mbuf)) + buffer_bytes, kCacheSize,
+      sizeof(rte_pktmbuf_pool_private), socket, by_page ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+  if (pool == nullptr) return nullptr;
+  rte_pktmbuf_pool_private settings{};
+  settings.mbuf_data_room_size = static_cast<uint16_t>(buffer_bytes);
+  if (rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr) == 0) {
+    rte_pktmbuf_pool_init(pool, &settings);
+    if (rte_mempool_populate_default(pool) == static_cast<int>(mbuf_count)) {
+      rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+      return pool;
+    }
+  }
+  rte_mempool_free(pool);
+  return nullptr;
+}
+
 }  // namespace
 
 uint32_t pool_mbuf_count(const PoolNeeds& needs) {
@@ -84,8 +107,7 @@ absl::StatusOr<rte_mempool*> make_pool(const std::string& port, uint32_t mbuf_co
   }
   static unsigned serial = 0;  // control threads, one at a time
   const std::string name = absl::StrFormat("uroce_pool_%u", serial++);
-  rte_mempool* pool = rte_pktmbuf_pool_create(name.c_str(), mbuf_count, kCacheSize, 0,
-                                              static_cast<uint16_t>(buffer_bytes), socket);
+  rte_mempool* pool = create_pool(name, mbuf_count, buffer_bytes, socket);
   if (pool == nullptr) return no_memory(port, mbuf_count, wanted);
   return pool;
 }

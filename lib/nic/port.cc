@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "nic/fault_stage.h"
+#include "nic/hw_time.h"
 #include "nic/pool.h"
 #include "nic/ring_pairs.h"
 
@@ -41,7 +42,8 @@ std::string devargs_of(const rte_eth_dev_info& dev) {
 }
 
 constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
-constexpr uint64_t kRxOffloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+constexpr uint64_t kRxOffloads =
+    RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM | RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 
 // Which drivers deliver every frame of the wire, whatever its destination.
 bool filters_nothing(const std::string& driver) {
@@ -77,7 +79,7 @@ absl::StatusOr<std::unique_ptr<Port>> Port::open(const PortConfig& config) {
   if (absl::Status status = port->choose_size(dev); !status.ok()) return status;
   if (absl::Status status = port->configure(dev); !status.ok()) return status;
   if (absl::Status status = port->start(); !status.ok()) return status;
-  port->make_queues();
+  port->make_queues((dev.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0);
   if (absl::Status status = port->open_filter(); !status.ok()) return status;
   return port;
 }
@@ -218,7 +220,8 @@ absl::Status Port::start() {
       "port %s: it refuses the promiscuous mode asked for: %s", name_, rte_strerror(-result)));
 }
 
-void Port::make_queues() {
+void Port::make_queues(bool stamps) {
+  const HwTimeField hw_time = stamps ? find_hw_time(port_id_) : HwTimeField{};
   for (uint16_t i = 0; i < config_.queue_count; ++i) {
     QueueSettings settings{.port_id = port_id_,
                            .queue_id = i,
@@ -227,7 +230,9 @@ void Port::make_queues() {
                            .ignore_udp_checksum = driver_ == "net_af_packet",
                            .drop_everything = driver_ == "net_null",
                            .drop_own_mac = if_index_ != 0,
-                           .mac = mac_};
+                           .mac = mac_,
+                           .timestamp_offset = hw_time.offset,
+                           .timestamp_flag = hw_time.flag};
     queues_.push_back(std::make_unique<Queue>(settings));
     if (config_.faults.any()) {
       FaultPlan plan = config_.faults;

@@ -67,7 +67,7 @@ class Port final : public device::PortOps {
   absl::Status setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, uint16_t tx_count);
   absl::Status start();
   absl::Status open_filter();
-  void make_queues();
+  void make_queues(bool stamps);
   void log(const std::string& line) const;
   bool shared() const { return ownership_ == device::PortOwnership::kShared; }
 
