@@ -8,8 +8,6 @@
 #ifndef UROCE_WIRE_CRC32_H
 #define UROCE_WIRE_CRC32_H
 
-#include <isa-l/crc.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,10 +55,11 @@ inline uint32_t crc32_short(uint32_t crc, const uint8_t* from, size_t n) {
   return ~crc;
 }
 
+// Through ISA-L, for any length.
+uint32_t crc32_long(uint32_t crc, const uint8_t* from, size_t n);
+
 inline uint32_t crc32(uint32_t crc, const uint8_t* from, size_t n) {
-  if (n <= kShortBytes) return crc32_short(crc, from, n);
-  // ISA-L takes its buffers without const, and reads only.
-  return crc32_gzip_refl(crc, const_cast<uint8_t*>(from), n);
+  return n <= kShortBytes ? crc32_short(crc, from, n) : crc32_long(crc, from, n);
 }
 
 }  // namespace uroce::wire

@@ -2,10 +2,12 @@
 // Building RoCEv2 frames: a template of everything up to the UDP header, made once for a peer, and
 // the few fields of it that change from packet to packet.
 //
-// A frame is made in this order: emit_headers(), the BTH and extension headers, the payload, then
-// finish_icrc() over all of it. Or, with the copy and the CRC in one pass: emit_headers(), BTH,
-// icrc_begin(), icrc_update() over the extension headers, icrc_copy() of the payload,
-// finish_tail().
+// Three ways to make a frame, the last for tests and rare packets:
+//  - seal_packet(): extension headers and payload are in place; it writes everything else. Copying
+//    and CRC are two passes over the payload.
+//  - emit_begin(), the extension headers and icrc_update() over them, icrc_copy() of the payload,
+//    finish_tail(): copying and CRC in one pass.
+//  - emit_headers(), the BTH, extension headers, payload, then finish_icrc() over all of it.
 #ifndef UROCE_WIRE_EMIT_H
 #define UROCE_WIRE_EMIT_H
 
@@ -80,8 +82,8 @@ inline uint8_t* emit_headers(uint8_t* room, const HeaderTemplate& t, uint32_t ib
 }
 
 // Writes the headers and the BTH of such a packet and returns the ICRC's state behind them, without
-// reading back what was just written. The extension headers go to room + t.length + 12. The room is
-// at least HeaderTemplate::kCapacity bytes; those behind the BTH are scratch.
+// reading back what was just written. Exactly t.length + 12 bytes are written: what is already in
+// place behind them, extension headers and payload, stays.
 IcrcState emit_begin(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
                      const Bth& bth);
 
@@ -99,6 +101,12 @@ inline uint32_t ib_length(Opcode opcode, uint32_t payload_bytes) {
 // Writes the pad (zero bytes up to a multiple of 4 from the BTH) and the ICRC there; returns the
 // length of the frame. The BTH's pad count is the caller's to have set.
 uint32_t finish_icrc(uint8_t* frame, uint32_t l3_offset, bool ipv6, uint32_t end);
+
+// Completes a packet whose extension headers and payload lie in the room from t.length + 12 up to
+// `end`: writes the headers in front of them, the BTH, the pad that bth.pad says and the ICRC.
+// Returns the length of the frame.
+uint32_t seal_packet(uint8_t* room, const HeaderTemplate& t, uint16_t ip_id, const Bth& bth,
+                     uint32_t end);
 
 // The same when the CRC has run along: writes `pad` zero bytes and the ICRC at `tail`; returns how
 // many bytes that were.

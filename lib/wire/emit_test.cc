@@ -107,7 +107,7 @@ TEST(Emit, WhatIsBuiltParsesBackForEveryOpcode) {
   }
 }
 
-TEST(Emit, TheFusedPathGivesTheSameFrame) {
+TEST(Emit, AllThreeWaysGiveTheSameFrame) {
   Random random(3);
   for (int round = 0; round < 500; ++round) {
     const HeaderTemplate t = make_header_template(random_address(random));
@@ -132,6 +132,13 @@ TEST(Emit, TheFusedPathGivesTheSameFrame) {
     const uint32_t tail = finish_tail(state, at + 28 + payload, bth.pad);
     fused.resize(t.length + 28u + payload + tail);
     ASSERT_EQ(fused, plain);
+
+    std::vector<uint8_t> sealed(4400);
+    at = sealed.data() + t.length;
+    reth.store(at + kBthBytes);
+    std::copy(data.begin(), data.end(), at + 28);
+    sealed.resize(seal_packet(sealed.data(), t, 9, bth, t.length + 28u + payload));
+    ASSERT_EQ(sealed, plain);
   }
 }
 

@@ -15,20 +15,20 @@ namespace {
 constexpr size_t kCopyPieceBytes = 8192;
 constexpr uint32_t kHeaders4 = kIpv4Bytes + kUdpBytes + kBthBytes;
 constexpr uint32_t kHeaders6 = kIpv6Bytes + kUdpBytes + kBthBytes;
+constexpr uint32_t kVectors6 = 56;  // of them, what the masked vectors cover
 
 // Eight bytes of no matter (they are masked) followed by the first eight bytes at `from`.
 __m128i eight_then(const uint8_t* from) {
   return _mm_slli_si128(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), 8);
 }
 
+// True where copying and CRC go through registers together.
+bool folds(size_t n) { return n >= 16 && n <= kFoldBytesMax && fold_enabled; }
+
 }  // namespace
 
 IcrcState icrc_begin(const uint8_t* l3, bool ipv6) {
-  const __m128i v0 = eight_then(l3);
-  const __m128i v1 = load_vector(l3 + 8);
-  const __m128i v2 = load_vector(l3 + 24);
-  if (!ipv6) return {crc_of_headers4(v0, v1, v2)};
-  return {crc_of_headers6(v0, v1, v2, load_vector(l3 + 40), l3 + 56)};
+  return {icrc(l3, ipv6, ipv6 ? kHeaders6 : kHeaders4)};
 }
 
 IcrcState icrc_update(IcrcState state, const uint8_t* from, size_t n) {
@@ -36,6 +36,7 @@ IcrcState icrc_update(IcrcState state, const uint8_t* from, size_t n) {
 }
 
 IcrcState icrc_copy(IcrcState state, uint8_t* to, const uint8_t* from, size_t n) {
+  if (folds(n)) return {fold_copy(state.crc, to, from, n)};
   while (n != 0) {
     const size_t piece = std::min(n, kCopyPieceBytes);
     std::memcpy(to, from, piece);
@@ -48,6 +49,7 @@ IcrcState icrc_copy(IcrcState state, uint8_t* to, const uint8_t* from, size_t n)
 }
 
 IcrcState icrc_copy_received(IcrcState state, uint8_t* to, const uint8_t* from, size_t n) {
+  if (folds(n)) return {fold_copy(state.crc, to, from, n)};
   while (n != 0) {
     const size_t piece = std::min(n, kCopyPieceBytes);
     std::memcpy(to, from, piece);
@@ -64,8 +66,12 @@ void store_icrc(uint8_t* to, uint32_t value) { std::memcpy(to, &value, sizeof va
 uint32_t load_icrc(const uint8_t* from) { return load_raw<uint32_t>(from); }
 
 uint32_t icrc(const uint8_t* l3, bool ipv6, uint32_t covered_bytes) {
-  const uint32_t headers = ipv6 ? kHeaders6 : kHeaders4;
-  return icrc_update(icrc_begin(l3, ipv6), l3 + headers, covered_bytes - headers).crc;
+  const __m128i v0 = eight_then(l3);
+  const __m128i v1 = load_vector(l3 + 8);
+  const __m128i v2 = load_vector(l3 + 24);
+  if (!ipv6) return crc_of_packet4(v0, v1, v2, l3 + kHeaders4, covered_bytes - kHeaders4);
+  return crc_of_packet6(v0, v1, v2, load_vector(l3 + 40), l3 + kVectors6,
+                        covered_bytes - kVectors6);
 }
 
 bool icrc_ok(const ParsedFrame& packet) {

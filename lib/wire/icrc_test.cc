@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/crc32_fold.h"
 #include "wire/test_packets.h"
 
 namespace uroce::wire {
@@ -220,6 +221,26 @@ TEST(Icrc, PiecesAndCopiesGiveTheSameValue) {
     EXPECT_EQ(icrc_value(icrc_copy_received(begun, copy.data(), packet.data() + 40, payload)),
               whole);
     EXPECT_TRUE(std::equal(copy.begin(), copy.end() - 2, packet.begin() + 40));
+  }
+}
+
+TEST(Icrc, ACpuWithoutCarryLessMultiplicationGetsTheSameValues) {
+  Random random(34);
+  const bool before = fold_enabled;
+  for (uint32_t payload = 0; payload < 300; ++payload) {
+    for (const bool ipv6 : {false, true}) {
+      const uint32_t headers = ipv6 ? 60 : 40;
+      std::vector<uint8_t> packet = random.bytes(headers + payload);
+      packet[0] = ipv6 ? 0x60 : 0x45;
+      const auto bytes = static_cast<uint32_t>(packet.size());
+      const uint32_t value = icrc(packet.data(), ipv6, bytes);
+      fold_enabled = false;
+      EXPECT_EQ(icrc(packet.data(), ipv6, bytes), value) << payload;
+      std::vector<uint8_t> copy(payload);
+      const IcrcState begun = icrc_begin(packet.data(), ipv6);
+      EXPECT_EQ(icrc_value(icrc_copy(begun, copy.data(), packet.data() + headers, payload)), value);
+      fold_enabled = before;
+    }
   }
 }
 
