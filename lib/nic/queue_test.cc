@@ -9,6 +9,9 @@
 #include <numeric>
 
 #include "nic/nic_test_ports.h"
+#include "wire/emit.h"
+#include "wire/headers.h"
+#include "wire/parse.h"
 
 namespace uroce::nic {
 namespace {
@@ -191,31 +194,67 @@ TEST_F(QueueTest, ReferenceKeepsAFrameForAnotherOwner) {
   Queue::drop_reference(token);
 }
 
-// case 71
-TEST_F(QueueTest, ChainsAreLinearisedWhereverTheyAreSplit) {
-  open();
-  constexpr uint32_t kLength = 3000;
-  for (uint32_t split = 1; split <= 90; ++split) {
-    std::vector<rte_mbuf*> parts(3);
-    ASSERT_EQ(rte_pktmbuf_alloc_bulk(a->pool(), parts.data(), 3), 0);
-    const uint32_t lengths[] = {split, 1500, kLength - split - 1500};
-    uint8_t value = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      char* room = rte_pktmbuf_append(parts[i], static_cast<uint16_t>(lengths[i]));
-      for (uint32_t j = 0; j < lengths[i]; ++j) room[j] = static_cast<char>(value++);
+// A WRITE Only of 4096 bytes, as it goes over the wire.
+std::vector<uint8_t> write_frame() {
+  const wire::HeaderTemplate headers =
+      wire::make_header_template({.source = local_mac(0),
+                                  .destination = local_mac(1),
+                                  .sgid = Gid::from_ipv4(0x0A090001),
+                                  .dgid = Gid::from_ipv4(0x0A090002),
+                                  .udp_source_port = 49152});
+  constexpr uint32_t kPayload = 4096;
+  const wire::Opcode opcode = wire::Opcode::kRcWriteOnly;
+  std::vector<uint8_t> frame(5000);
+  uint8_t* bth = wire::emit_headers(frame.data(), headers, wire::ib_length(opcode, kPayload), 1);
+  wire::Bth{.opcode = opcode, .dest_qpn = Qpn(0x11), .psn = Psn(1)}.store(bth);
+  wire::Reth{.address = 0x1000, .rkey = Key(0x101), .length_bytes = kPayload}.store(bth + 12);
+  std::iota(bth + 28, bth + 28 + kPayload, uint8_t{0});
+  const auto end = static_cast<uint32_t>(bth + 28 + kPayload - frame.data());
+  frame.resize(wire::finish_icrc(frame.data(), headers.l3_offset, false, end));
+  return frame;
+}
+
+// An mbuf chain with these bytes, cut into segments of the given lengths.
+rte_mbuf* chain_of(rte_mempool* pool, std::span<const uint8_t> bytes,
+                   std::span<const size_t> lengths) {
+  rte_mbuf* chain = nullptr;
+  for (const size_t length : lengths) {
+    rte_mbuf* part = rte_pktmbuf_alloc(pool);
+    char* room = rte_pktmbuf_append(part, static_cast<uint16_t>(length));
+    std::copy(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(length), room);
+    bytes = bytes.subspan(length);
+    if (chain == nullptr) {
+      chain = part;
+    } else {
+      EXPECT_EQ(rte_pktmbuf_chain(chain, part), 0);
     }
-    ASSERT_EQ(rte_pktmbuf_chain(parts[1], parts[2]), 0);
-    ASSERT_EQ(rte_pktmbuf_chain(parts[0], parts[1]), 0);
-    ASSERT_EQ(rte_eth_tx_burst(a->id(), 0, parts.data(), 1), 1u);
-    std::vector<RxFrame> frames(kBurst);
-    ASSERT_EQ(b->queue(0).receive(Time{}, frames), 1u);
-    ASSERT_EQ(frames[0].length, kLength);
-    for (uint32_t j = 0; j < kLength; ++j) {
-      ASSERT_EQ(frames[0].bytes[j], static_cast<uint8_t>(j)) << "split " << split;
-    }
-    b->queue(0).release({frames.data(), 1});
   }
-  EXPECT_EQ(b->queue(0).counters().rx_linearized.value(), 90u);
+  return chain;
+}
+
+// case 71
+TEST_F(QueueTest, RoceFrameInAChainIsWholeWhereverItIsSplit) {
+  open();
+  const std::vector<uint8_t> bytes = write_frame();
+  for (size_t split = 1; split <= 90; ++split) {
+    for (const bool at_the_end : {false, true}) {
+      const size_t first = at_the_end ? 2048 : split;
+      const size_t last = at_the_end ? split : bytes.size() - split - 2048;
+      const size_t lengths[] = {first, bytes.size() - first - last, last};
+      rte_mbuf* chain = chain_of(a->pool(), bytes, lengths);
+      ASSERT_EQ(rte_eth_tx_burst(a->id(), 0, &chain, 1), 1u);
+      std::vector<RxFrame> frames(kBurst);
+      ASSERT_EQ(b->queue(0).receive(Time{}, frames), 1u);
+      ASSERT_EQ(std::vector<uint8_t>(frames[0].bytes, frames[0].bytes + frames[0].length), bytes);
+      wire::ParsedFrame parsed;
+      ASSERT_EQ(wire::parse_roce({frames[0].bytes, frames[0].length}, {}, parsed),
+                wire::Drop::kNone);
+      EXPECT_EQ(parsed.payload_length, 4096u);
+      EXPECT_TRUE(wire::icrc_ok(parsed)) << "split " << split;
+      b->queue(0).release({frames.data(), 1});
+    }
+  }
+  EXPECT_EQ(b->queue(0).counters().rx_linearized.value(), 180u);
 }
 
 // case 71
