@@ -45,6 +45,7 @@ struct Plan {
   uint32_t bursts_per_round = 200;
   const char* json = "build/bench.json";
   bool smoke = false;
+  bool datagrams_only = false;  // for a profiler
 };
 
 double ns_per_message(uint64_t ticks, uint64_t messages) {
@@ -94,6 +95,7 @@ std::vector<Row> run(uroce_context* context, const Plan& plan) {
     rows.push_back(compare(context, port, plan, 64, 8));
     rows.push_back(compare(context, port, plan, 64, 1));
   }
+  if (plan.datagrams_only) return rows;
   for (Row& row : run_primitives(plan.smoke)) rows.push_back(std::move(row));
   return rows;
 }
@@ -105,11 +107,15 @@ int main(int argc, char** argv) {
       plan.smoke = true;
       plan.rounds = 25;
       plan.bursts_per_round = 40;
+    } else if (std::strcmp(argv[i], "--datagrams") == 0) {
+      plan.datagrams_only = true;
     } else if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
       plan.json = argv[++i];
     } else {
-      std::fprintf(stderr, "uroce-bench: unknown option %s: known are --smoke and --json FILE\n",
-                   argv[i]);
+      std::fprintf(
+          stderr,
+          "uroce-bench: unknown option %s: known are --smoke, --datagrams and --json FILE\n",
+          argv[i]);
       return 2;
     }
   }
