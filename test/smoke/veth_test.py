@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two uroce processes in two network namespaces, joined by a bridge in a third that listens.
+
+  veth_test.py UROCE-TRAFFIC UROCE-INFO
+
+Four runs: ports shared with the kernel and ports of our own, IPv4 and IPv6, path MTU 1024 and 4096.
+In each the traffic is checked by both processes; pings and address resolution get exactly one
+answer; groups come and go at the host's filter and on the wire; and what the bridge saw decodes.
+"""
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+TRAFFIC, INFO = sys.argv[1:3]
+SECONDS = 60  # longest that a process may take
+ENDS = {'server': ('a', 1), 'client': ('b', 2)}
+GROUPS = {False: ('239.7.7.7', '01:00:5e:07:07:07'), True: ('ff15::7:707', '33:33:00:07:07:07')}
+FIELDS = ['eth.src', 'eth.dst', 'arp.opcode', 'arp.src.proto_ipv4', 'arp.dst.proto_ipv4',
+          'icmp.type', 'icmp.code', 'icmpv6.type', 'icmpv6.code', 'ip.src', 'ipv6.src',
+          'icmpv6.nd.ns.target_address', 'icmpv6.nd.na.target_address', 'igmp.maddr',
+          'igmp.record_type', 'icmpv6.mldr.mar.multicast_address', 'icmpv6.mldr.mar.record_type',
+          'udp.dstport', '_ws.malformed']
+JOIN, LEAVE = {'4'}, {'3'}  # record types: to EXCLUDE of nothing, to INCLUDE of nothing
+
+
+def run(command, check=True, seconds=30):
+    result = subprocess.run(command if isinstance(command, list) else command.split(),
+                            capture_output=True, text=True, timeout=seconds)
+    if check and result.returncode != 0:
+        raise AssertionError(f'{command}: {result.stdout}{result.stderr}')
+    return result.stdout
+
+
+def wait_for(what, condition, seconds=20):
+    limit = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > limit:
+            raise AssertionError(f'{seconds} s have passed without {what}')
+        time.sleep(0.02)
+
+
+class Network:
+    """Namespaces a, b and the bridge's m. They take all that is in them along when they go."""
+
+    def __init__(self, shared):
+        self.names = {letter: f'uroce-{letter}-{os.getpid()}' for letter in 'abm'}
+        try:
+            for name in self.names.values():
+                run(f'ip netns add {name}')
+                self.sysctl(name, 'default.accept_dad=0', 'all.accept_dad=0')
+            self.make_bridge()
+            for letter, number in ENDS.values():
+                self.make_end(letter, number, shared)
+        except BaseException:
+            self.remove()
+            raise
+
+    def sysctl(self, name, *settings):
+        for setting in settings:
+            run(f'ip netns exec {name} sysctl -qw net.ipv6.conf.{setting}')
+
+    def make_bridge(self):
+        m = self.names['m']
+        run(f'ip -n {m} link add br0 type bridge mcast_snooping 0')
+        run(f'ip -n {m} link set br0 mtu 9000 up')
+        run(f'ip -n {m} addr add 10.9.0.9/24 dev br0')
+        run(f'ip -n {m} addr add fd00:9::9/64 dev br0 nodad')
+
+    def make_end(self, letter, number, shared):
+        m, name = self.names['m'], self.names[letter]
+        run(f'ip link add v{letter} netns {name} type veth peer name p{letter} netns {m}')
+        run(f'ip -n {m} link set p{letter} mtu 9000 master br0 up')
+        if not shared:
+            self.sysctl(name, f'v{letter}.disable_ipv6=1')
+        run(f'ip -n {name} link set v{letter} mtu 9000 up')
+        if shared:
+            run(f'ip -n {name} addr add 10.9.0.{number}/24 dev v{letter}')
+            run(f'ip -n {name} addr add fd00:9::{number}/64 dev v{letter} nodad')
+
+    def mac(self, letter):
+        text = run(f'ip -n {self.names[letter]} link show v{letter}')
+        return re.search(r'link/ether (\S+)', text).group(1)
+
+    def filters(self, letter):
+        return run(f'ip -n {self.names[letter]} maddr show dev v{letter}')
+
+    def inside(self, letter, *command):
+        return ['ip', 'netns', 'exec', self.names[letter], *command]
+
+    def remove(self):
+        for name in self.names.values():
+            run(f'ip netns del {name}', check=False)
+
+
+class Sniffer:
+    """tcpdump on the bridge's port to one end."""
+
+    def __init__(self, network, letter, folder):
+        self.file = folder / f'{letter}.pcap'
+        self.process = subprocess.Popen(
+            network.inside('m', 'tcpdump', '-i', f'p{letter}', '-w', self.file, '-U', '-B', '32768',
+                           '-s', '0', '-Z', 'root'), stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for('tcpdump', self.file.exists)
+        except BaseException:
+            self.process.kill()
+            raise
+        time.sleep(0.3)
+
+    def stop(self):
+        if self.process.poll() is None:
+            time.sleep(0.5)
+            self.process.terminate()
+        words = self.process.communicate(timeout=20)[1]
+        return '0 packets dropped by kernel' in words
+
+
+class Run:
+    def __init__(self, shared, ipv6, path_mtu):
+        self.shared, self.ipv6, self.path_mtu = shared, ipv6, path_mtu
+        self.title = (f'{"shared" if shared else "own"} ports, IPv{6 if ipv6 else 4}, '
+                      f'path MTU {path_mtu}')
+
+    def go(self):
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix='uroce-veth-') as folder:
+            self.folder = pathlib.Path(folder)
+            self.network = Network(self.shared)
+            try:
+                self.macs = {letter: self.network.mac(letter) for letter, _ in ENDS.values()}
+                self.capture()
+            finally:
+                self.network.remove()
+            self.judge()
+        print(f'ok: {self.title} ({time.monotonic() - start:.0f} s)', flush=True)
+
+    def capture(self):
+        sniffers, processes = [], {}
+        try:
+            for letter, _ in ENDS.values():
+                sniffers.append(Sniffer(self.network, letter, self.folder))
+            for role in ENDS:
+                processes[role] = self.start(role)
+            self.look_at_host(processes)
+            outputs = {role: process.communicate(timeout=SECONDS)[0]
+                       for role, process in processes.items()}
+            for role, process in processes.items():
+                assert process.returncode == 0, f'{role}: {outputs[role]}'
+        finally:
+            for process in processes.values():
+                if process.poll() is None:
+                    process.kill()
+                    print(process.communicate()[0], file=sys.stderr)
+            complete = [sniffer.stop() for sniffer in sniffers]
+        assert all(complete), 'tcpdump lost packets'
+        self.counted = [sum(map(int, re.findall(r'RoCE packets sent: (\d+)', text)))
+                        for text in outputs.values()]
+
+    def start(self, role):
+        letter, number = ENDS[role]
+        core = sorted(os.sched_getaffinity(0))[(number - 1) % len(os.sched_getaffinity(0))]
+        port = 'net_af_packet0' if self.shared else (
+            f'net_af_packet0,own,address=10.9.0.{number}/24,address=fd00:9::{number}/64')
+        command = [TRAFFIC, '--role', role, '--folder', str(self.folder), '--paced', '--path-mtu',
+                   str(self.path_mtu)] + (['--ipv6'] if self.ipv6 else [])
+        command += ['--', f'--vdev=net_af_packet0,iface=v{letter},framesz=8192,blocksz=8192,'
+                    'framecnt=512', '--no-huge', '--no-pci', '-m', '256', '--no-shconf',
+                    '--no-telemetry', '-l', str(core), '--', '--mode', 'inline', '--port', port]
+        return subprocess.Popen(self.network.inside(letter, *command), stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def reach(self, processes, topic):
+        """Both processes wait at `topic`."""
+        def here():
+            for role, process in processes.items():
+                if process.poll() is not None:
+                    raise AssertionError(f'{role} ended early: {process.communicate()[0]}')
+            return all((self.folder / f'{role}.{topic}').exists() for role in processes)
+        wait_for(f'both sides at {topic}', here, SECONDS)
+
+    def look_at_host(self, processes):
+        topic = 'group6' if self.ipv6 else 'group4'
+        mac = GROUPS[self.ipv6][1]
+        self.reach(processes, f'{topic}-heard-wait')
+        for letter, number in ENDS.values():
+            assert mac in self.network.filters(letter), f'{mac} is not open on v{letter}'
+            self.ping(letter, number)
+        (self.folder / f'{topic}-heard-wait.go').touch()
+        self.reach(processes, f'{topic}-left-wait')
+        for letter, _ in ENDS.values():
+            assert mac not in self.network.filters(letter), f'{mac} is still open on v{letter}'
+        (self.folder / f'{topic}-left-wait.go').touch()
+
+    def ping(self, letter, number):
+        for address in (f'10.9.0.{number}', f'fd00:9::{number}'):
+            text = run(self.network.inside('m', 'ping', '-c', '3', '-i', '0.2', '-W', '2', address))
+            assert ' 3 received' in text and 'duplicate' not in text and 'DUP' not in text, text
+
+    def judge(self):
+        for letter, _ in ENDS.values():
+            self.judge_capture(letter, self.folder / f'{letter}.pcap')
+
+    def judge_capture(self, letter, file):
+        packets = self.tshark(file)
+        roce = [packet for packet in packets if packet['udp.dstport'] == '4791']
+        for mac in self.macs.values():
+            assert any(packet['eth.src'] == mac for packet in roce), f'no RoCE packet from {mac}'
+        if all(self.counted):
+            assert len(roce) == sum(self.counted), (len(roce), self.counted)
+        decoded = run([INFO, 'decode', str(file)])
+        summary = decoded.strip().splitlines()[-1]
+        assert f'{len(roce)} RoCE' in summary, f'{len(roce)} RoCE packets seen, but: {summary}'
+        for packet in packets:
+            assert not packet['_ws.malformed'], packet
+            assert (packet['icmp.type'], packet['icmp.code']) != ('3', '3'), 'port unreachable'
+            assert (packet['icmpv6.type'], packet['icmpv6.code']) != ('1', '4'), 'port unreachable'
+        self.judge_answers(letter, packets)
+        self.judge_membership(letter, packets)
+
+    def judge_answers(self, letter, packets):
+        """Each question of the bridge to this end has one answer."""
+        mac, number = self.macs[letter], dict(ENDS.values())[letter]
+        count = collections.Counter()
+        for packet in packets:
+            sent = packet['eth.src'] == mac
+            if packet['arp.dst.proto_ipv4'] == f'10.9.0.{number}' and not sent:
+                count['arp asked'] += packet['arp.opcode'] == '1'
+            if packet['arp.src.proto_ipv4'] == f'10.9.0.{number}' and sent:
+                count['arp answered'] += packet['arp.opcode'] == '2'
+            if packet['icmpv6.nd.ns.target_address'] == f'fd00:9::{number}' and not sent:
+                count['nd asked'] += 1
+            if packet['icmpv6.nd.na.target_address'] == f'fd00:9::{number}' and sent:
+                # To all nodes: an announcement, not an answer.
+                count['nd answered'] += packet['eth.dst'] != '33:33:00:00:00:01'
+            count['ping answered'] += sent and packet['icmp.type'] == '0'
+            count['ping6 answered'] += sent and packet['icmpv6.type'] == '129'
+        assert count['arp asked'] == count['arp answered'] > 0, count
+        assert count['nd asked'] == count['nd answered'] > 0, count
+        assert count['ping answered'] == count['ping6 answered'] == 3, count
+
+    def judge_membership(self, letter, packets):
+        group, mac = GROUPS[self.ipv6][0], self.macs[letter]
+        address, kind = (('icmpv6.mldr.mar.multicast_address', 'icmpv6.mldr.mar.record_type')
+                         if self.ipv6 else ('igmp.maddr', 'igmp.record_type'))
+        seen = collections.Counter()
+        for packet in packets:
+            if packet['eth.src'] != mac:
+                continue
+            for one, record in zip(packet[address].split(','), packet[kind].split(',')):
+                if one == group:
+                    seen['join'] += record in JOIN
+                    seen['leave'] += record in LEAVE
+        # Twice each, for robustness: more would be two hosts speaking for one address.
+        assert 1 <= seen['join'] <= 2 and 1 <= seen['leave'] <= 2, (letter, seen)
+
+    @staticmethod
+    def tshark(file):
+        command = ['tshark', '-r', str(file), '--disable-protocol', 'rpcordma',
+                   '--disable-heuristic', 'eth_over_ib', '--disable-heuristic', 'mellanox_eoib',
+                   '-o', 'udp.ignore_ipv6_zero_checksum:TRUE', '-T', 'fields', '-E', 'separator=|']
+        for field in FIELDS:
+            command += ['-e', field]
+        rows = [line.split('|') for line in run(command, seconds=60).splitlines()]
+        return [dict(zip(FIELDS, row)) for row in rows]
+
+
+def main():
+    if os.geteuid() != 0:
+        print('needs root: network namespaces and packet sockets')
+        sys.exit(77)
+    for shared in (True, False):
+        for ipv6, path_mtu in ((False, 4096), (True, 4096 if shared else 1024)):
+            Run(shared, ipv6, path_mtu).go()
+
+
+if __name__ == '__main__':
+    main()
