@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
@@ -41,6 +43,7 @@ std::string devargs_of(const rte_eth_dev_info& dev) {
   return devargs == nullptr || devargs->args == nullptr ? "" : devargs->args;
 }
 
+constexpr auto kMemifServerWait = std::chrono::seconds(2);
 constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
 constexpr uint64_t kRxOffloads =
     RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM | RTE_ETH_RX_OFFLOAD_TIMESTAMP;
@@ -207,10 +210,25 @@ absl::Status Port::open_filter() {
   return absl::OkStatus();
 }
 
+// A memif client does not start before its server is there: it is given a while.
+int Port::start_device() {
+  const auto deadline = std::chrono::steady_clock::now() + kMemifServerWait;
+  while (true) {
+    const int result = rte_eth_dev_start(port_id_);
+    if (result == 0 || driver_ != "net_memif" || std::chrono::steady_clock::now() >= deadline) {
+      return result;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 absl::Status Port::start() {
-  if (const int result = rte_eth_dev_start(port_id_); result != 0) {
+  if (const int result = start_device(); result != 0) {
     return absl::UnavailableError(
-        absl::StrFormat("port %s: it does not start: %s", name_, rte_strerror(-result)));
+        driver_ == "net_memif"
+            ? absl::StrFormat("port %s: its memif server does not answer: start that one first",
+                              name_)
+            : absl::StrFormat("port %s: it does not start: %s", name_, rte_strerror(-result)));
   }
   open_ = true;
   if (!config_.promiscuous) return absl::OkStatus();

@@ -66,6 +66,7 @@ class Port final : public device::PortOps {
   absl::Status configure(const rte_eth_dev_info& dev);
   absl::Status setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, uint16_t tx_count);
   absl::Status start();
+  int start_device();
   absl::Status open_filter();
   void make_queues(bool stamps);
   void log(const std::string& line) const;

@@ -202,6 +202,16 @@ TEST_F(MemifTest, CarriesThemInChainsOfItsSmallBuffersToo) {
   expect_whole_frames();
 }
 
+TEST_F(MemifTest, ClientWithoutAServerIsToldWhatToDo) {
+  names.push_back("net_memif_alone");
+  const std::string arguments = "role=client,id=0,socket=uroce-alone-" + std::to_string(getpid());
+  ASSERT_EQ(rte_vdev_init("net_memif_alone", arguments.c_str()), 0);
+  const auto port = Port::open({.name = "net_memif_alone", .frames_held_max = 64});
+  ASSERT_FALSE(port.ok());
+  EXPECT_EQ(port.status().message(),
+            "port net_memif_alone: its memif server does not answer: start that one first");
+}
+
 TEST_F(MemifTest, FullRingIsBackPressure) {
   open_pair("2048", 0);
   EXPECT_EQ(server->info().frame_bytes_max, 1514u);
