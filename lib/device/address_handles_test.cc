@@ -59,6 +59,26 @@ TEST_P(AddressHandles, AnUnknownNeighbourIsAnErrorInTime) {
   EXPECT_EQ(pd_->use_count, 0u);
 }
 
+TEST_P(AddressHandles, AnErrorLetsGoOfTheSourceAddress) {
+  bed_.port.resolve_error = -ETIMEDOUT;
+  Ah* ah = nullptr;
+  EXPECT_EQ(device().create_ah(*pd_, to(kTestPeer, 1), true, ah), -ETIMEDOUT);
+  bed_.port.list[0].address = Gid::from_ipv4(0x0A000009);
+  EXPECT_EQ(device().rescan_addresses(), 0);
+  EXPECT_EQ(device().find_gid(bed_.port.list[0].address), 1);
+}
+
+// AH-06.
+TEST_P(AddressHandles, AHandleKeepsItsSourceAddressFromBeingReplaced) {
+  Ah* ah = nullptr;
+  ASSERT_EQ(device().create_ah(*pd_, to(kTestGroup, 1), true, ah), 0);
+  bed_.port.list[0].address = Gid::from_ipv4(0x0A000009);
+  EXPECT_EQ(device().rescan_addresses(), 0);
+  EXPECT_EQ(device().find_gid(bed_.port.list[0].address), 3);
+  EXPECT_EQ(vector(*ah).sgid, kTestIpv4);
+  EXPECT_EQ(device().destroy_ah(*ah), 0);
+}
+
 // AH-20 … AH-23.
 TEST_P(AddressHandles, AChangeIsWholeOrNotAtAll) {
   const MacAddress mac{{2, 0, 0, 0, 0, 7}};

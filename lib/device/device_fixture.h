@@ -5,6 +5,7 @@
 #define UROCE_DEVICE_DEVICE_FIXTURE_H
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <deque>
@@ -107,14 +108,20 @@ class TestBed {
   Device& device() { return *device_; }
   engine::EngineSeat& seat(uint32_t index = 0) { return *seats_[index]; }
   memory::KeyTable& keys() { return keys_; }
-  Time clock() const { return now_; }
+  Time clock() const { return Time(Duration(now_ns_.load())); }
 
   // Runs the loops until nothing moves for a while; time passes, a microsecond a turn.
   void settle(int turns = 300) {
     for (int i = 0; i < turns; ++i) {
       for (uint32_t engine = 0; engine < seats_.size(); ++engine) run_turn(engine);
-      now_ += std::chrono::microseconds(1);
+      pass(std::chrono::microseconds(1));
     }
+  }
+
+  // Worker mode: a turn of every loop, mailbox included, for a thread that plays the worker.
+  void work() {
+    for (uint32_t engine = 0; engine < seats_.size(); ++engine) run_turn(engine);
+    pass(std::chrono::microseconds(1));
   }
 
   PaperPort port;
@@ -132,10 +139,11 @@ class TestBed {
     bool icrc_good = false;
   };
 
-  static Time now(void* self) { return static_cast<TestBed*>(self)->now_; }
+  static Time now(void* self) { return static_cast<TestBed*>(self)->clock(); }
+  void pass(Duration time) { now_ns_.store(now_ns_.load() + time.count()); }
   static void turn(void* self, uint32_t index) {
     auto& bed = *static_cast<TestBed*>(self);
-    bed.now_ += bed.turn_takes;
+    bed.pass(bed.turn_takes);
     bed.run_turn(index);
   }
 
@@ -144,7 +152,9 @@ class TestBed {
     engine::Engine& engine = seat.engine();
     seat.epoch().begin_turn(seat.mode() == engine::DriveMode::kInlineExclusive);
     deliver(index);
-    if (engine.poll_timeout() <= now_) engine.handle_timeout(now_);
+    engine::Command* command = nullptr;
+    while (seat.mailbox().pop(command)) engine.handle_command(clock(), *command);
+    if (engine.poll_timeout() <= clock()) engine.handle_timeout(clock());
     transmit(index);
     seat.epoch().end_turn();
     while (const auto event = engine.poll_event()) {
@@ -165,8 +175,8 @@ class TestBed {
       rx.length = static_cast<uint32_t>(frame.bytes.size());
       rx.looped = true;
       rx.icrc_good = frame.icrc_good;
-      rx.arrival = now_;
-      seats_[index]->engine().handle_frames(now_, {&rx, 1});
+      rx.arrival = clock();
+      seats_[index]->engine().handle_frames(clock(), {&rx, 1});
       engine::Handoff out[8];
       while (const size_t count = seats_[index]->engine().poll_handoff(out)) {
         for (size_t i = 0; i < count; ++i) {
@@ -184,7 +194,7 @@ class TestBed {
         slots[i].room = rooms_[i].bytes.data();
         slots[i].capacity = static_cast<uint32_t>(rooms_[i].bytes.size());
       }
-      const size_t count = seats_[index]->engine().poll_frames(now_, slots);
+      const size_t count = seats_[index]->engine().poll_frames(clock(), slots);
       for (size_t i = 0; i < count; ++i) {
         const std::vector<uint8_t> bytes(slots[i].room, slots[i].room + slots[i].length);
         if (slots[i].route != Route::kWire) looped_[index].push_back({bytes, false});
@@ -200,7 +210,7 @@ class TestBed {
   std::vector<std::unique_ptr<engine::EngineSeat>> seats_;
   std::vector<engine::EngineSeat*> seat_pointers_;
   std::unique_ptr<Device> device_;
-  Time now_{std::chrono::seconds(1)};
+  std::atomic<int64_t> now_ns_{1'000'000'000};
   std::array<Room, 16> rooms_;
   std::array<std::deque<Looped>, 8> looped_;
 };

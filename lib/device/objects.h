@@ -65,8 +65,7 @@ struct Qp {
   transport::QpCapabilities capabilities;
   bool signal_all = false;
   bool block_multicast_loopback = false;
-  bool busy = false;       // a modify or destroy is under way
-  bool destroyed = false;  // the engine has given it back
+  bool busy = false;  // a modify or destroy is under way
   uint32_t dest_qpn = 0;
   bool has_path = false;
   AhAttributes path;     // of the last successful modify

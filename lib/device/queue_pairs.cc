@@ -112,7 +112,7 @@ int Device::modify_qp(QpHandle& handle, const QpChange& change) {
   Lock lock(lock_);
   Qp& qp = *handle.object;
   if ((change.mask & ~kAttrMaskAll) != 0) return -EOPNOTSUPP;
-  if (qp.busy || qp.destroyed) return -EBUSY;
+  if (qp.busy) return -EBUSY;
   const bool with_path = (change.mask & transport::kAttrAv) != 0;
   AhAttributes path = change.path;
   if (with_path) {
@@ -191,18 +191,10 @@ int Device::destroy_qp(QpHandle& handle) {
   // IBA o10-2.2.3: a member of a group stays.
   if (!qp.groups.empty() || qp.busy) return -EBUSY;
   qp.busy = true;
-  int error = 0;
-  if (!qp.destroyed) {
-    auto command = std::make_shared<engine::DestroyQpCommand>();
-    command->qpn = qp.qpn;
-    error = caller_.call(qp.engine, command, lock, kEngineCallLimit, false, qp.memory);
-  }
-  if (error == 0) {
-    qp.destroyed = true;
-    // What the engine completed last is published at the end of that input: behind the next one it
-    // can be seen, and taken back.
-    error = caller_.call(qp.engine, std::make_shared<engine::BarrierCommand>(), lock);
-  }
+  auto command = std::make_shared<engine::DestroyQpCommand>();
+  command->qpn = qp.qpn;
+  // Done: all that it completed is published, so it can be taken back.
+  const int error = caller_.call(qp.engine, command, lock, kEngineCallLimit, false, qp.memory);
   qp.busy = false;
   if (error == 0) release_qp(qp);
   return error;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of devices, ports and protection domains of the native face.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "verbs/face_fixture.h"
+
+namespace uroce::verbs {
+namespace {
+
+class DeviceTest : public FaceTest {};
+
+TEST_F(DeviceTest, AttributesAreTheLimitsThatHold) {
+  EXPECT_EQ(std::string(ibdev_->name), "uroce0");
+  ib_device_attr attr{};
+  EXPECT_EQ(ib_query_device(ibdev_, &attr), 0);
+  EXPECT_EQ(attr.max_qp, 64);
+  EXPECT_EQ(attr.max_qp_init_rd_atom, 16);
+  ib_qp_init_attr most = init(IB_QPT_RC);
+  most.cap.max_send_wr = static_cast<__u32>(attr.max_qp_wr);
+  most.cap.max_send_sge = static_cast<__u32>(attr.max_send_sge);
+  ib_qp* qp = ib_create_qp(pd_, &most);
+  ASSERT_FALSE(IS_ERR(qp));
+  EXPECT_EQ(ib_destroy_qp(qp), 0);
+}
+
+// CP-01 … CP-03, CP-18.
+TEST_F(DeviceTest, HasOnePortOnEthernet) {
+  EXPECT_EQ(rdma_start_port(ibdev_), 1u);
+  EXPECT_EQ(rdma_end_port(ibdev_), 1u);
+  EXPECT_FALSE(rdma_is_port_valid(ibdev_, 0));
+  EXPECT_TRUE(rdma_is_port_valid(ibdev_, 1));
+  EXPECT_FALSE(rdma_is_port_valid(ibdev_, 2));
+  int visits = 0;
+  __u32 port = 0;
+  rdma_for_each_port(ibdev_, port)++ visits;
+  EXPECT_EQ(visits, 1);
+  EXPECT_EQ(rdma_port_get_link_layer(ibdev_, 1), IB_LINK_LAYER_ETHERNET);
+  EXPECT_EQ(rdma_ah_find_type(ibdev_, 1), RDMA_AH_ATTR_TYPE_ROCE);
+}
+
+TEST_F(DeviceTest, PortAttributesFollowThePort) {
+  ib_port_attr attr{};
+  EXPECT_EQ(ib_query_port(ibdev_, 0, &attr), -EINVAL);
+  EXPECT_EQ(ib_query_port(ibdev_, 2, &attr), -EINVAL);
+  ASSERT_EQ(ib_query_port(ibdev_, 1, &attr), 0);
+  EXPECT_EQ(attr.state, IB_PORT_ACTIVE);
+  EXPECT_EQ(attr.active_mtu, IB_MTU_4096);
+  EXPECT_EQ(attr.phys_mtu, 4096u + 84);
+  EXPECT_EQ(attr.max_msg_sz, 1u << 31);
+  EXPECT_EQ(attr.active_width, IB_WIDTH_4X);
+  EXPECT_EQ(attr.active_speed, IB_SPEED_EDR);
+  bed_.port.port.link_up = false;
+  ASSERT_EQ(ib_query_port(ibdev_, 1, &attr), 0);
+  EXPECT_EQ(attr.state, IB_PORT_DOWN);
+}
+
+// Cases 73; GT-01, GT-03.
+TEST_F(DeviceTest, GidsAndPkeys) {
+  ib_gid gid{};
+  ASSERT_EQ(rdma_query_gid(ibdev_, 1, 1, &gid), 0);
+  EXPECT_EQ(to_gid(gid), device::kTestIpv4);
+  EXPECT_EQ(ib_query_gid(ibdev_, 1, 3, &gid), -ENODATA);
+  EXPECT_EQ(rdma_query_gid(ibdev_, 1, 4096, &gid), -EINVAL);
+  EXPECT_EQ(rdma_query_gid(ibdev_, 2, 0, &gid), -EINVAL);
+  __u32 port = 0;
+  __u16 index = 0;
+  gid = gid_of(device::kTestIpv6);
+  EXPECT_EQ(ib_find_gid(ibdev_, &gid, &port, &index), 0);
+  EXPECT_EQ(port, 1u);
+  EXPECT_EQ(index, 2);
+  gid = gid_of(device::kTestPeer);
+  EXPECT_EQ(ib_find_gid(ibdev_, &gid, nullptr, nullptr), -ENOENT);
+  bed_.port.list.push_back({device::kTestPeer, 24});
+  rdma_roce_rescan_device(ibdev_);
+  EXPECT_EQ(ib_find_gid(ibdev_, &gid, nullptr, &index), 0);
+  EXPECT_EQ(index, 3);
+  __u16 pkey = 0;
+  EXPECT_EQ(ib_query_pkey(ibdev_, 1, 0, &pkey), 0);
+  EXPECT_EQ(pkey, 0xFFFF);
+  EXPECT_EQ(ib_query_pkey(ibdev_, 1, 1, &pkey), -EINVAL);
+}
+
+// PD-01, PD-04, PD-05.
+TEST_F(DeviceTest, ProtectionDomains) {
+  EXPECT_EQ(PTR_ERR(ib_alloc_pd(ibdev_, IB_PD_UNSAFE_GLOBAL_RKEY)), -EINVAL);
+  ib_pd* pd = ib_alloc_pd(ibdev_, 0);
+  ASSERT_FALSE(IS_ERR(pd));
+  EXPECT_NE(pd->local_dma_lkey, 0u);
+  EXPECT_NE(pd->local_dma_lkey, pd_->local_dma_lkey);
+  ib_qp_init_attr attr = init(IB_QPT_UD);
+  ib_qp* qp = ib_create_qp(pd, &attr);
+  ASSERT_FALSE(IS_ERR(qp));
+  EXPECT_EQ(ib_dealloc_pd(pd), -EBUSY);
+  EXPECT_EQ(ib_destroy_qp(qp), 0);
+  EXPECT_EQ(ib_dealloc_pd(pd), 0);
+}
+
+}  // namespace
+}  // namespace uroce::verbs

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of attach and detach of the native face, and of the packets that follow from them.
+#include <gtest/gtest.h>
+
+#include "verbs/face_fixture.h"
+
+namespace uroce::verbs {
+namespace {
+
+class McastTest : public FaceTest {
+ protected:
+  int attach(ib_qp* qp, const Gid& group, __u16 lid = 0) {
+    ib_gid gid = gid_of(group);
+    return ib_attach_mcast(qp, &gid, lid);
+  }
+  int detach(ib_qp* qp, const Gid& group, __u16 lid = 0) {
+    ib_gid gid = gid_of(group);
+    return ib_detach_mcast(qp, &gid, lid);
+  }
+  ib_qp* listener(int buffers) {
+    ib_qp* qp = make(IB_QPT_UD);
+    bring_to(qp, IB_QPS_RTR);
+    for (int i = 0; i < buffers; ++i) {
+      EXPECT_EQ(post_recv(qp, memory_.data() + 4096, 1024, 100), 0);
+    }
+    return qp;
+  }
+  // Sends one message to the group and counts what each listener got.
+  size_t received(ib_qp* sender, ib_ah* ah, const ib_qp* by) {
+    EXPECT_EQ(post_datagram(sender, ah, 0x55, memory_.data(), 64, 1, 0), 0);
+    size_t count = 0;
+    for (const ib_wc& wc : settle_and_poll()) {
+      EXPECT_EQ(wc.status, IB_WC_SUCCESS);
+      EXPECT_EQ(wc.byte_len, 64u + 40);
+      count += wc.qp == by ? 1 : 0;
+    }
+    return count;
+  }
+};
+
+// MC-02, MC-04, MC-06, MC-07, MC-10, MC-23, MC-24.
+TEST_F(McastTest, OrderOfChecksAndEveryLid) {
+  ib_qp* ud = make(IB_QPT_UD);
+  ib_qp* rc = make(IB_QPT_RC);
+  EXPECT_EQ(attach(ud, device::kTestIpv4), -EINVAL);
+  EXPECT_EQ(detach(ud, device::kTestIpv4), -EINVAL);
+  EXPECT_EQ(attach(rc, device::kTestGroup), -EINVAL);
+  EXPECT_EQ(detach(rc, device::kTestGroup), -EINVAL);
+  for (const int lid : {0x0, 0xBFFF, 0xC000, 0xFFFE, 0xFFFF}) {
+    EXPECT_EQ(attach(ud, device::kTestGroup, static_cast<__u16>(lid)), 0) << lid;
+    EXPECT_EQ(detach(ud, device::kTestGroup), 0);
+  }
+}
+
+// MC-26, MC-30, MC-31, MC-32.
+TEST_F(McastTest, MembershipIsASetAndKeepsTheQueuePair) {
+  ib_qp* qp = make(IB_QPT_UD);
+  EXPECT_EQ(attach(qp, device::kTestGroup, 1), 0);
+  EXPECT_EQ(attach(qp, device::kTestGroup, 2), 0);
+  EXPECT_EQ(ib_destroy_qp(qp), -EBUSY);
+  EXPECT_EQ(detach(qp, device::kTestGroup, 3), 0);
+  EXPECT_EQ(detach(qp, device::kTestGroup, 1), -EINVAL);
+  EXPECT_EQ(ib_destroy_qp(qp), 0);
+  forget(qp);
+}
+
+// MC-09, MC-22, MC-25, MC-27.
+TEST_F(McastTest, EveryMemberGetsOneCopyAndADetachedOneNone) {
+  ib_qp* sender = make(IB_QPT_UD);
+  bring_to(sender, IB_QPS_RTS);
+  ib_qp* a = listener(8);
+  ib_qp* b = listener(8);
+  ib_ah* ah = handle_to(device::kTestGroup);
+  EXPECT_EQ(received(sender, ah, a), 0u);
+  ASSERT_EQ(attach(a, device::kTestGroup), 0);
+  ASSERT_EQ(attach(a, device::kTestGroup), 0);
+  ASSERT_EQ(attach(b, device::kTestGroup), 0);
+  ASSERT_EQ(attach(a, device::kTestGroup6), 0);
+  EXPECT_EQ(received(sender, ah, a), 1u);
+  EXPECT_EQ(received(sender, ah, b), 1u);
+  ASSERT_EQ(detach(a, device::kTestGroup), 0);
+  EXPECT_EQ(received(sender, ah, a), 0u);
+  EXPECT_EQ(received(sender, ah, b), 1u);
+  EXPECT_EQ(received(sender, handle_to(device::kTestGroup6, 2), a), 1u) << "the other group stays";
+  EXPECT_EQ(detach(b, device::kTestGroup), 0);
+  EXPECT_EQ(detach(a, device::kTestGroup6), 0);
+}
+
+}  // namespace
+}  // namespace uroce::verbs
