@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steady state that the proofs watch: RC ping-pong and UD messages between two devices.
+#ifndef UROCE_TEST_PROOFS_ROUNDS_H
+#define UROCE_TEST_PROOFS_ROUNDS_H
+
+#include <uroce/ib_verbs.h>
+#include <uroce/uroce.h>
+
+#include <cstdint>
+
+#include "common/endpoint.h"
+
+namespace uroce::proofs {
+
+// Starts two devices joined by memory rings: polled by the caller, or by lcore 1. nullptr: refused,
+// and said so.
+uroce_context* start(bool worker);
+
+class Rounds {
+ public:
+  Rounds(uroce_context* context, bool worker);
+  ~Rounds();
+
+  // Each round: a message to the right and back by RC, one to the right by UD, all completed and
+  // compared. Neither allocates nor makes a system call of its own. False: something is missing
+  // after some seconds (of the time-stamp counter), or wrong.
+  bool run(uint32_t rounds);
+
+ private:
+  static app::EndpointOptions options(ib_qp_type type);
+  bool send(app::Endpoint& from, uint32_t number);
+  bool send_datagram(uint32_t number);
+  bool finish(app::Endpoint& at, uint32_t sends, uint32_t receives, uint32_t number);
+  static bool judge(app::Endpoint& at, const ib_wc& wc, uint32_t number);
+
+  uroce_context* const context_;
+  const bool worker_;
+  app::Endpoint left_, right_;
+  app::Endpoint datagram_left_, datagram_right_;
+  ib_ah* ah_ = nullptr;
+  uint32_t number_ = 0;
+};
+
+}  // namespace uroce::proofs
+
+#endif  // UROCE_TEST_PROOFS_ROUNDS_H
