@@ -13,7 +13,7 @@ typedef struct {
 int headers_without_kernel_names(void);
 int headers_without_kernel_names(void) {
   const u32 mine = {ERR_PTR};
-  const struct ib_ah *failed = uroce_err_ptr(-EINVAL);
+  const struct ib_ah* failed = uroce_err_ptr(-EINVAL);
   return IS_ERR(mine) == 1 && PTR_ERR == 2 && uroce_is_err(failed) &&
          uroce_ptr_err(failed) == -EINVAL;
 }

@@ -11,7 +11,7 @@ int headers_in_c(void) {
   struct ib_qp_attr ours = {.qp_state = IB_QPS_RTS};
   const __be16 wire = 0;
   const u16 number = wire;
-  struct ib_pd *failed = ERR_PTR(-ENOMEM);
+  struct ib_pd* failed = ERR_PTR(-ENOMEM);
   return (int)theirs.qp_state == (int)ours.qp_state && number == 0 && IS_ERR(failed) &&
          PTR_ERR(failed) == -ENOMEM && !IS_ERR(&ours) && !IS_ERR(NULL) && IS_ERR_OR_NULL(NULL);
 }

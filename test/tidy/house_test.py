@@ -124,6 +124,10 @@ class HouseRules(unittest.TestCase):
 
     def test_a_file_that_nothing_builds_is_refused(self):
         self.refuses(rules.each_file_is_built, 'lib/base/gid.cc', '\n')
+        self.refuses(rules.each_file_is_built, 'lib/engine/psn.cc', '\n')
+        self.refuses(rules.each_file_is_built, 'test/perf/floor.cc', '\n')
+        self.assertEqual([], self.breaches(rules.each_file_is_built, {
+            'test/perf/floor.cc': '\n', 'test/perf/meson.build': "foreach a : ['floor']"}))
 
     def test_a_suite_that_no_run_knows_is_refused(self):
         self.refuses(rules.suites_are_known, 'test/meson.build', "test('a', b, suite: 'slow')\n")
