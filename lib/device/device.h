@@ -17,6 +17,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/id_source.h"
 #include "device/engine_call.h"
@@ -61,6 +62,27 @@ struct QpChange {
   uint32_t mask = 0;  // transport::QpAttrMask
   transport::QpAttributes attributes;
   AhAttributes path;
+};
+
+// A queue pair for display.
+struct QpSummary {
+  Qpn qpn;
+  transport::QpType type = transport::QpType::kRc;
+  uint32_t engine = 0;
+  transport::QpAttributes attributes;  // as query gives them
+  bool has_path = false;
+  Gid peer;  // with has_path
+  std::vector<Gid> groups;
+  uint64_t recv_queue_empty = 0;
+  uint64_t qkey_violations = 0;
+  uint64_t pkey_violations = 0;
+};
+
+// A group for display.
+struct GroupSummary {
+  Gid group;
+  MacAddress mac;
+  std::vector<Qpn> members;  // ascending
 };
 
 struct PortState {
@@ -129,6 +151,10 @@ class Device {
   // Membership of a UD queue pair in a group: a set. The order of checks is that of the verbs.
   int attach_multicast(QpHandle& handle, const Gid& group);
   int detach_multicast(QpHandle& handle, const Gid& group);
+
+  // For display: queue pairs by QPN, groups by address. -ETIMEDOUT: an engine does not answer.
+  int list_qps(std::vector<QpSummary>& qps);
+  std::vector<GroupSummary> list_groups();
 
  private:
   using Lock = EngineCaller::Lock;

@@ -7,11 +7,7 @@
 
 #include "base/log.h"
 #include "config/command_line.h"
-#include "start/context.h"
-
-struct uroce_context {
-  std::unique_ptr<uroce::start::Context> context;
-};
+#include "start/entry.h"
 
 namespace {
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of the lists for display.
+#include <gtest/gtest.h>
+
+#include "device/device_fixture.h"
+#include "group/mgid.h"
+
+namespace uroce::device {
+namespace {
+
+using transport::QpState;
+using transport::QpType;
+
+class Listing : public testing::Test {
+ protected:
+  Listing() {
+    EXPECT_EQ(device().start(), 0);
+    EXPECT_EQ(device().create_pd(pd_), 0);
+    EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
+  }
+  void make(QpType type, QpHandle& qp) {
+    ASSERT_EQ(device().create_qp(*pd_,
+                                 {.type = type,
+                                  .capabilities = {4, 4, 1, 1, 0},
+                                  .send_cq = cq_.object,
+                                  .recv_cq = cq_.object},
+                                 qp),
+              0);
+  }
+  Device& device() { return bed_.device(); }
+
+  TestBed bed_;
+  Pd* pd_ = nullptr;
+  CqHandle cq_;
+};
+
+TEST_F(Listing, AnEmptyDeviceListsNothing) {
+  std::vector<QpSummary> qps;
+  EXPECT_EQ(device().list_qps(qps), 0);
+  EXPECT_TRUE(qps.empty());
+  EXPECT_TRUE(device().list_groups().empty());
+}
+
+TEST_F(Listing, QueuePairsAreListedByQpnUntilTheyAreDestroyed) {
+  QpHandle rc;
+  QpHandle ud;
+  make(QpType::kRc, rc);
+  make(QpType::kUd, ud);
+  std::vector<QpSummary> qps;
+  ASSERT_EQ(device().list_qps(qps), 0);
+  ASSERT_EQ(qps.size(), 2u);
+  EXPECT_LT(qps[0].qpn.value(), qps[1].qpn.value());
+  const QpSummary& listed = qps[qps[0].qpn == ud.qpn ? 0 : 1];
+  EXPECT_EQ(listed.qpn, ud.qpn);
+  EXPECT_EQ(listed.type, QpType::kUd);
+  EXPECT_EQ(listed.attributes.state, QpState::kReset);
+  EXPECT_FALSE(listed.has_path);
+  EXPECT_EQ(device().destroy_qp(rc), 0);
+  qps.clear();
+  ASSERT_EQ(device().list_qps(qps), 0);
+  ASSERT_EQ(qps.size(), 1u);
+  EXPECT_EQ(qps[0].qpn, ud.qpn);
+  EXPECT_EQ(device().destroy_qp(ud), 0);
+}
+
+TEST_F(Listing, AGroupNamesItsMembersAndItsMac) {
+  QpHandle a;
+  QpHandle b;
+  make(QpType::kUd, a);
+  make(QpType::kUd, b);
+  ASSERT_EQ(device().attach_multicast(a, kTestGroup), 0);
+  ASSERT_EQ(device().attach_multicast(b, kTestGroup), 0);
+  ASSERT_EQ(device().attach_multicast(b, kTestGroup6), 0);
+  const std::vector<GroupSummary> groups = device().list_groups();
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].group, kTestGroup);
+  EXPECT_EQ(groups[0].mac, group::mac_of(kTestGroup));
+  EXPECT_EQ(groups[0].members.size(), 2u);
+  EXPECT_LT(groups[0].members[0].value(), groups[0].members[1].value());
+  EXPECT_EQ(groups[1].members, std::vector{b.qpn});
+  std::vector<QpSummary> qps;
+  ASSERT_EQ(device().list_qps(qps), 0);
+  EXPECT_EQ(qps[qps[0].qpn == b.qpn ? 0 : 1].groups, (std::vector{kTestGroup, kTestGroup6}));
+  ASSERT_EQ(device().detach_multicast(b, kTestGroup), 0);
+  EXPECT_EQ(device().list_groups()[0].members, std::vector{a.qpn});
+  ASSERT_EQ(device().detach_multicast(b, kTestGroup6), 0);
+  ASSERT_EQ(device().detach_multicast(a, kTestGroup), 0);
+  EXPECT_EQ(device().destroy_qp(a), 0);
+  EXPECT_EQ(device().destroy_qp(b), 0);
+}
+
+}  // namespace
+}  // namespace uroce::device
