@@ -16,13 +16,13 @@ int Device::list_qps(std::vector<QpSummary>& qps) {
   for (const auto& entry : qps_) numbers.push_back(entry.first);
   for (const uint32_t number : numbers) {
     auto found = qps_.find(number);
-    if (found == qps_.end() || found->second->destroyed) continue;
+    if (found == qps_.end()) continue;
     auto command = std::make_shared<engine::QueryQpCommand>();
     command->qpn = Qpn(number);
     const int error = caller_.call(found->second->engine, command, lock);
     if (error == -ETIMEDOUT) return error;
     found = qps_.find(number);
-    if (error != 0 || found == qps_.end() || found->second->destroyed) continue;
+    if (error != 0 || found == qps_.end()) continue;
     const Qp& qp = *found->second;
     QpSummary summary;
     summary.qpn = qp.qpn;

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad input of every kind: one clear line of ours, last on stderr, and a non-zero exit."""
+import os
+import subprocess
+import sys
+import tempfile
+
+import testroce
+
+EAL = testroce.EAL
+PORTS = testroce.PORTS
+
+
+def own(*options):
+    return {'own': [*PORTS, *options]}
+
+
+with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
+        tempfile.NamedTemporaryFile('w', suffix='.testroce') as commands:
+    profile.write('mode = "inline"\nringz = 1\n')
+    profile.flush()
+    commands.write('# one bad line\nfrobnicate 1\n')
+    commands.flush()
+    table = (
+        # what, arguments, what the line must name
+        ('an unknown option', own('--frobnicate'), '--frobnicate'),
+        ('a wrong key in a profile', own('--profile', profile.name), f'{profile.name}:2: '),
+        ('no such port', {'own': ['--rings', '1', '--port', 'net_ring_u7,address=10.0.0.1/24']},
+         'net_ring_u7'),
+        ('no port at all', {'own': []}, '--rings 1'),
+        ('an address that is none', {'own': ['--port', 'net_ring_u0,address=10.0.0.300/24']},
+         '10.0.0.300/24'),
+        ('an address without a way to it', own() | {'text': 'create qp 0 rc\n'
+         'connect qp 1 fd00::2 0x123456 0\n', 'inside': 'No route to host'}, 'commands failed'),
+        ('a bad fault', own('--fault', 'loss=2'), 'loss=2'),
+        ('no memory', {'eal': [*EAL, '-m', '16']}, 'give EAL -m '),
+        ('a worker without an lcore', own('--mode', 'worker'), '-l 0,1'),
+        ('no huge pages', {'eal': [option for option in EAL if option != '--no-huge']},
+         '--no-huge'),
+        ('an argument that EAL refuses', {'eal': [*EAL, '--bogus']}, 'EAL refused'),
+        ('a command file that is not there', own('--cmdline-file', '/nonexistent'),
+         '/nonexistent'),
+        ('a command that does not exist', own('--cmdline-file', commands.name),
+         f'{commands.name}:2: no such command "frobnicate 1"'),
+        ('no period', own('--stats-period', 'soon'), '"soon"'),
+    )
+    for what, how, wanted in table:
+        inside = how.pop('inside', '')
+        result = testroce.run(sys.argv[1], **how)
+        line = testroce.refusal(result)
+        assert wanted in line and inside in result.stdout, f'{what}: {result}'
+        print(f'{what}: {line}')
+
+
+def an_address_that_the_port_has_not():
+    """The kernel's addresses are those of a shared port; needs root for a namespace."""
+    space, interface = f'uroce-input-{os.getpid()}', 'va'
+    inside = ['ip', 'netns', 'exec', space]
+    subprocess.run(['ip', 'netns', 'add', space], check=True)
+    try:
+        for command in (f'link add {interface} type veth peer name vb',
+                        f'link set {interface} up', 'link set vb up',
+                        f'addr add 10.9.0.1/24 dev {interface}'):
+            subprocess.run(['ip', '-n', space, *command.split()], check=True)
+        result = subprocess.run(
+            [*inside, sys.argv[1], *EAL,
+             f'--vdev=net_af_packet0,iface={interface},framesz=2048,blocksz=4096', '--', '--port',
+             'net_af_packet0,address=10.9.0.7/24'],
+            capture_output=True, text=True, input='', timeout=60)
+    finally:
+        subprocess.run(['ip', 'netns', 'del', space], check=True)
+    line = testroce.refusal(result)
+    assert '10.9.0.7' in line, line
+    print(f'an address that the port has not: {line}')
+
+
+if os.geteuid() == 0:
+    an_address_that_the_port_has_not()
+else:
+    print('skipped without root: an address that the port has not')
