@@ -208,18 +208,17 @@ class Run:
 
     def judge_capture(self, letter, file):
         packets = self.tshark(file)
-        roce = [packet for packet in packets if packet['udp.dstport'] == '4791']
-        for mac in self.macs.values():
-            assert any(packet['eth.src'] == mac for packet in roce), f'no RoCE packet from {mac}'
-        if all(self.counted):
-            assert len(roce) == sum(self.counted), (len(roce), self.counted)
-        decoded = run([INFO, 'decode', str(file)])
-        summary = decoded.strip().splitlines()[-1]
-        assert f'{len(roce)} RoCE' in summary, f'{len(roce)} RoCE packets seen, but: {summary}'
         for packet in packets:
             assert not packet['_ws.malformed'], packet
             assert (packet['icmp.type'], packet['icmp.code']) != ('3', '3'), 'port unreachable'
             assert (packet['icmpv6.type'], packet['icmpv6.code']) != ('1', '4'), 'port unreachable'
+        roce = [packet for packet in packets if packet['udp.dstport'] == '4791']
+        for mac in self.macs.values():
+            assert any(packet['eth.src'] == mac for packet in roce), f'no RoCE packet from {mac}'
+        assert len(self.counted) == 2 and len(roce) == sum(self.counted), (len(roce), self.counted)
+        decoded = run([INFO, 'decode', str(file)])
+        summary = decoded.strip().splitlines()[-1]
+        assert f'{len(roce)} RoCE' in summary, f'{len(roce)} RoCE packets seen, but: {summary}'
         self.judge_answers(letter, packets)
         self.judge_membership(letter, packets)
 

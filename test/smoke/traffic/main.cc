@@ -6,6 +6,8 @@
 //
 // Both find each other by files in the folder. One line for each check that held; the exit status
 // is 0 only if all did.
+#include <uroce/observe.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -70,6 +72,22 @@ ib_mtu path_mtu(ib_device* device, uint32_t bytes) {
   return wanted;
 }
 
+// What the device itself says that it sent, copies on the local route not counted twice.
+uint64_t sent_packets(uroce_context* context) {
+  uint64_t sent = 0;
+  const int entries = uroce_observe_counters(
+      context, 0,
+      [](void* argument, const uroce_counter* counter) {
+        if (counter->group == UROCE_COUNTER_TRANSPORT &&
+            std::strcmp(counter->name, "sent_packets") == 0) {
+          *static_cast<uint64_t*>(argument) = counter->value;
+        }
+      },
+      &sent);
+  if (entries < 0) throw std::runtime_error("uroce_observe_counters fails");
+  return sent;
+}
+
 void run(uroce_context* context, const Options& options) {
   const bool client = options.role == "client";
   const Meeting meeting(context, options.folder, options.role, client ? "server" : "client");
@@ -84,6 +102,7 @@ void run(uroce_context* context, const Options& options) {
   report(write_both_ways(side, options.ipv6));
   report(multicast(side, options.ipv6));
   meeting.meet("end");
+  report("RoCE packets sent: " + std::to_string(sent_packets(context)));
 }
 
 int main(int argc, char** argv) {
