@@ -24,6 +24,7 @@ void connect_to(QueuePair& qp, const ib_gid& peer, uint32_t qpn, uint32_t psn) {
   }
   ib_device* device = qp.endpoint->device();
   qp.endpoint->connect(peer, qpn, active_mtu(device), psn, source_index(device, peer));
+  qp.ready = true;
   std::printf("qp %u: connected to QPN 0x%06x\n", qp.id, qpn);
 }
 
@@ -57,6 +58,7 @@ void activate_qp(Session& session, const Parsed& parsed) {
                              " is RC: connect qp ID REMOTE_IP REMOTE_QPN PSN makes it ready");
   }
   qp.endpoint->activate(parsed.key);
+  qp.ready = true;
   std::printf("qp %u: active, Q_Key 0x%08x\n", qp.id, parsed.key);
 }
 

@@ -15,10 +15,18 @@ constexpr std::chrono::milliseconds kExpectSettle{20};  // and nothing more may 
 
 std::string name_of(const QueuePair& qp) { return "qp " + std::to_string(qp.id); }
 
+void require_ready(const QueuePair& qp) {
+  if (qp.ready) return;
+  throw std::runtime_error(
+      name_of(qp) + (qp.type == IB_QPT_UD ? " is not active yet: activate qp ID QKEY"
+                                          : " is not connected yet: connect qp or connect pair"));
+}
+
 // Posts `count` requests, as many at once as there are slots, and waits for their completions.
 // `post` gets the number of the message, which names its slot.
 void run_traffic(Session& session, QueuePair& qp, const char* what, uint32_t count,
                  const std::function<void(uint64_t message)>& post) {
+  require_ready(qp);
   const uint64_t target = qp.sent + count;
   const uint64_t wrong_before = qp.read_wrong;
   qp.error.clear();
@@ -167,6 +175,7 @@ void rdma_qp(Session& session, const Parsed& parsed) {
 
 void post_recv(Session& session, const Parsed& parsed) {
   QueuePair& qp = session.qp(parsed.id);
+  require_ready(qp);
   if (parsed.count > kRecvSlots - qp.recv_posted) {
     throw std::runtime_error(name_of(qp) + " has room for " +
                              std::to_string(kRecvSlots - qp.recv_posted) + " more receives");

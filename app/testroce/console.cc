@@ -20,6 +20,7 @@ namespace {
 // Commands are called by a C library: their session and their error are handed over here.
 Session* current_session = nullptr;
 std::string current_error;
+bool on_terminal = false;  // errors are said at once, before the next prompt
 
 constexpr unsigned kTurnsPerLook = 64;  // between looks at standard input
 
@@ -106,6 +107,7 @@ bool input_is_ready() {
 // The prompt of librte_cmdline, with editing, TAB and history.
 void run_terminal(Session& session, const std::function<void()>& every_turn) {
   current_session = &session;
+  on_terminal = true;
   cmdline* line = cmdline_stdin_new(context(), "testroce> ");
   if (line == nullptr) throw std::runtime_error("no prompt on this terminal");
   int status = RDLINE_RUNNING;
@@ -114,13 +116,11 @@ void run_terminal(Session& session, const std::function<void()>& every_turn) {
     if (turns % kTurnsPerLook != 0) continue;
     every_turn();
     while (status == RDLINE_RUNNING && !Session::stopping() && input_is_ready()) {
-      current_error.clear();
       status = cmdline_poll(line);
-      if (!current_error.empty()) std::printf("error: %s\n", current_error.c_str());
-      std::fflush(stdout);
     }
   }
   cmdline_stdin_exit(line);
+  on_terminal = false;
 }
 
 // Lines of a pipe or a file, as they come.
@@ -163,7 +163,9 @@ void execute(Command command, const Parsed& parsed) {
     command(*current_session, parsed);
   } catch (const std::exception& error) {
     current_error = error.what();
+    if (on_terminal) std::printf("error: %s\n", error.what());
   }
+  std::fflush(stdout);
 }
 
 void run_file(Session& session, const std::string& path) {

@@ -43,6 +43,7 @@ struct QueuePair {
   ib_qp_type type = IB_QPT_RC;
   std::unique_ptr<app::Endpoint> endpoint;
   std::set<std::string> groups;  // as the user wrote them
+  bool ready = false;            // connected or activated
 
   // Receive slots as a ring in posting order, since receives complete in that order.
   uint32_t recv_posted = 0;  // now

@@ -79,15 +79,16 @@ def recovery_is_seen_at_work(program):
 
 
 def the_first_failure_ends_a_file(program):
-    commands = 'create qp 0 ud\n\nactivate qp 1 1\nexpect recv 1 1\nshow port 0\n'
+    commands = 'create qp 0 ud\n\nactivate qp 1 1\npost recv 1 1\nexpect recv 1 1\nshow port 0\n'
     result, name = testroce.run_file(program, commands)
-    assert testroce.refusal(result) == f'{name}:4: qp 1: 1 messages expected, 0 came', result
+    assert testroce.refusal(result) == f'{name}:5: qp 1: 1 messages expected, 0 came', result
     assert 'show port' not in result.stdout, result.stdout
 
 
 def a_pipe_goes_on_after_a_failure(program):
-    result = testroce.run(program, text='send 9 1 1\nhelp\n')
-    assert testroce.refusal(result) == '1 commands failed'
+    result = testroce.run(program, text='send 9 1 1\ncreate qp 0 rc\nsend 1 1 1\nhelp\n')
+    assert testroce.refusal(result) == '2 commands failed'
+    assert 'error: qp 1 is not connected yet' in result.stdout, result
     assert 'error: no queue pair 9' in result.stdout and 'attach ID GROUP' in result.stdout, result
 
 
