@@ -77,10 +77,12 @@ struct Packet {
 };
 
 // Writes BTH and extension headers, and the end of the frame: the payload is in place.
-void finish_packet(QpContext& qp, const SendWqe& wqe, const Packet& packet, uint8_t* bth,
+void finish_packet(QpContext& qp, const TransportEnv& env, const SendWqe& wqe, const Packet& packet,
                    TxSlot& slot) {
   const RequesterState& req = qp.req;
   const wire::OpcodeInfo& info = wire::opcode_info(packet.opcode);
+  const wire::HeaderTemplate& headers = qp.attributes.av.headers;
+  uint8_t* bth = slot.room + headers.length;
   wire::Bth header;
   header.opcode = packet.opcode;
   header.solicited = packet.solicited;
@@ -88,16 +90,14 @@ void finish_packet(QpContext& qp, const SendWqe& wqe, const Packet& packet, uint
   header.dest_qpn = qp.attributes.dest_qpn;
   header.ack_request = packet.ack_request;
   header.psn = req.next_psn;
-  header.store(bth);
   if (info.reth != 0) {
     const uint32_t offset = req.next_packet * qp.mtu_bytes;  // not 0 for the rest of a READ only
     const wire::Reth reth{wqe.remote_address + offset, Key(wqe.rkey), wqe.length - offset};
     reth.store(bth + info.reth);
   }
   if (info.imm != 0) wire::ImmDt{wqe.immediate_be}.store(bth + info.imm);
-  const wire::HeaderTemplate& headers = qp.attributes.av.headers;
   const uint32_t end = headers.length + info.header_bytes + packet.payload_bytes;
-  slot.length = wire::finish_icrc(slot.room, headers.l3_offset, headers.ipv6, end);
+  slot.length = wire::seal_packet(slot.room, headers, env.ip_id, header, end);
   slot.route = qp.attributes.av.route;
 }
 
@@ -132,10 +132,9 @@ bool emit_read(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe& wq
   const wire::HeaderTemplate& headers = qp.attributes.av.headers;
   const uint32_t ib_bytes = wire::ib_length(Opcode::kRcReadRequest, 0);
   UROCE_ASSERT(headers.length + ib_bytes <= slot.capacity);
-  uint8_t* bth = wire::emit_headers(slot.room, headers, ib_bytes, env.ip_id);
   const uint32_t psns = progress.packet_count - req.next_packet;
   const Packet packet{Opcode::kRcReadRequest, 0, psns, true, false, true};
-  finish_packet(qp, wqe, packet, bth, slot);
+  finish_packet(qp, env, wqe, packet, slot);
   if (req.next_index == req.begun_index) ++req.reads_outstanding;
   if (req.next_packet != 0) req.read_asked_psn = req.next_psn;
   advance(qp, env, packet);
@@ -166,7 +165,7 @@ bool emit_message(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe&
   const wire::HeaderTemplate& headers = qp.attributes.av.headers;
   const uint32_t ib_bytes = wire::ib_length(opcode, payload_bytes);
   UROCE_ASSERT(headers.length + ib_bytes <= slot.capacity);
-  uint8_t* bth = wire::emit_headers(slot.room, headers, ib_bytes, env.ip_id);
+  uint8_t* bth = slot.room + headers.length;
   if (!copy_payload(qp, env, wqe, offset, bth + info.header_bytes, payload_bytes)) {
     refuse(qp, env, WcStatus::kLocProtErr);
     return false;
@@ -178,7 +177,7 @@ bool emit_message(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe&
                       last,
                       (wqe.flags & kSendSolicited) != 0 && info.has(wire::kCompletesRecv),
                       last || fills_window || req.packets_since_ack_request >= kAckRequestPeriod};
-  finish_packet(qp, wqe, packet, bth, slot);
+  finish_packet(qp, env, wqe, packet, slot);
   advance(qp, env, packet);
   return true;
 }

@@ -95,7 +95,7 @@ bool build_datagram(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32
   const wire::OpcodeInfo& info = wire::opcode_info(opcode);
   const uint32_t ib_bytes = wire::ib_length(opcode, wqe.length);
   UROCE_ASSERT(av.headers.length + ib_bytes <= slot.capacity);
-  uint8_t* bth = wire::emit_headers(slot.room, av.headers, ib_bytes, env.ip_id);
+  uint8_t* bth = slot.room + av.headers.length;
   uint8_t* payload = bth + info.header_bytes;
   if ((wqe.flags & kSendInline) != 0) {
     std::memcpy(payload, send.payload_area(index), wqe.length);
@@ -110,13 +110,12 @@ bool build_datagram(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32
   header.pkey = qp.pkey;
   header.dest_qpn = av.multicast ? kMulticastQpn : Qpn(wqe.remote_qpn);
   header.psn = qp.req.next_psn;
-  header.store(bth);
   // A Q_Key with the highest bit set asks for the queue pair's own one (IBA 10.2.5).
   const bool own = qp.type == QpType::kGsi || (wqe.remote_qkey & kOwnQkeyBit) != 0;
   wire::Deth{own ? own_qkey(qp) : wqe.remote_qkey, qp.qpn}.store(bth + info.deth);
   if (info.imm != 0) wire::ImmDt{wqe.immediate_be}.store(bth + info.imm);
   const uint32_t end = av.headers.length + info.header_bytes + wqe.length;
-  slot.length = wire::finish_icrc(slot.room, av.headers.l3_offset, av.headers.ipv6, end);
+  slot.length = wire::seal_packet(slot.room, av.headers, env.ip_id, header, end);
   slot.route = av.route;
   ++env.ip_id;
   return true;
