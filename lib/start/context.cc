@@ -147,11 +147,12 @@ void Context::look_at_links() {
 uint32_t Context::turn_all() {
   if (settings_.mode == config::DriveMode::kWorker) return 0;
   const bool shared = settings_.mode == config::DriveMode::kShared;
+  const Time now = clock_.now();
   uint32_t moved = 0;
   for (auto& unit : units_) {
     for (auto& loop : unit->loops()) {
       if (shared && !loop->seat().try_take()) continue;
-      moved += loop->turn(clock_.now());
+      moved += loop->turn(now);
       if (shared) loop->seat().give_back();
     }
   }
