@@ -64,6 +64,9 @@ void Unit::make_engines(const config::Settings& settings, IdSource& ids) {
     config.own_port = info.ownership == device::PortOwnership::kOwn;
     config.mac = info.mac;
     config.vlan_id = info.vlan_id;
+    // Only a NIC sorts out frames for other hosts before we see them.
+    config.port_filters_nothing = info.filter != device::FilterKind::kPortList &&
+                                  info.filter != device::FilterKind::kAllMulticast;
     config.port_mtu_bytes = info.frame_bytes_max - 14;
     config.groups_max = settings.limits.multicast_groups;
     config.memberships_max = settings.limits.multicast_members;
