@@ -11,6 +11,8 @@ namespace uroce::device {
 namespace {
 
 constexpr Duration kResolveLimit = std::chrono::seconds(3);
+// The engine gives up after kResolveLimit itself; its own answer is waited for a little longer.
+constexpr Duration kResolveSlack = std::chrono::milliseconds(50);
 // Inline, the thread that waits for the kernel's answer is the one that drives the engines.
 constexpr Duration kResolveSlice = std::chrono::milliseconds(50);
 
@@ -37,7 +39,7 @@ int Device::resolve(const Gid& destination, Lock& lock, MacAddress& mac) {
   if (info_.ownership == PortOwnership::kShared) return resolve_shared(destination, lock, mac);
   auto command = std::make_shared<engine::ResolveCommand>();
   command->destination = destination;
-  const int error = caller_.call(0, command, lock, kResolveLimit, true);
+  const int error = caller_.call(0, command, lock, kResolveLimit + kResolveSlack, true);
   if (error == 0) mac = command->mac;
   return error;
 }

@@ -115,6 +115,9 @@ void reset_queues(QpContext& qp) {
 void set_state(QpContext& qp, QpState state) {
   qp.state = state;
   qp.queues->state_word.store(state, std::memory_order_release);
+  // Against a post at the same moment: either the flush that follows sees the request, or the
+  // poster, behind a fence of its own, sees ERR and rings.
+  if (state == QpState::kErr) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace uroce::transport
