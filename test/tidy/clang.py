@@ -17,6 +17,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLICE_FILES = 5
+# Tests run under sanitizers, and their speed is nobody's concern.
+TEST_CHECKS = ['--checks=-performance-*,-clang-analyzer-*']
 
 
 def sources(*suffixes):
@@ -53,7 +55,9 @@ def slice_of(files):
 def run_over(files, command):
     """Runs command + [file] for each file, as many at a time as there are CPUs; failures shown."""
     def one(name):
-        return name, subprocess.run(command + [name], cwd=ROOT, capture_output=True, text=True)
+        lighter = TEST_CHECKS if '_test.' in name or name.startswith('test/') else []
+        return name, subprocess.run(command + lighter + [name], cwd=ROOT, capture_output=True,
+                                    text=True)
 
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
