@@ -52,8 +52,15 @@ Datagrams::~Datagrams() { rdma_destroy_ah(ah_, 0); }
 void Datagrams::prepare_requests() {
   send_sge_ = sender_.sge(0, payload_bytes_);
   sends_.resize(kBurstMax);
-  recv_sges_.resize(kBurstMax);
-  recvs_.resize(kBurstMax);
+  // A receive request for each buffer, made once: an application that counts nanoseconds does so.
+  recv_sges_.resize(kRecvs);
+  recvs_.resize(kRecvs);
+  for (uint32_t i = 0; i < kRecvs; ++i) {
+    recv_sges_[i] = receiver_.sge(i * slot_bytes_, payload_bytes_ + kGrh);
+    recvs_[i].wr_id = i;
+    recvs_[i].sg_list = &recv_sges_[i];
+    recvs_[i].num_sge = 1;
+  }
   for (uint32_t i = 0; i < kBurstMax; ++i) {
     ib_ud_wr& wr = sends_[i];
     wr.wr.opcode = IB_WR_SEND;
@@ -62,8 +69,6 @@ void Datagrams::prepare_requests() {
     wr.ah = ah_;
     wr.remote_qpn = receiver_.qp()->qp_num;
     wr.remote_qkey = kQkey;
-    recvs_[i].sg_list = &recv_sges_[i];
-    recvs_[i].num_sge = 1;
   }
 }
 
@@ -79,15 +84,16 @@ uint32_t Datagrams::round(uint32_t burst) {
     if (turn > 1000) throw std::runtime_error("datagrams were lost on a memory ring");
     uroce_poll(context_);
     const int count = ib_poll_cq(receiver_.cq(), kBurstMax, wc);
-    for (int i = 0; i < count; ++i) {
-      const auto slot = static_cast<uint32_t>(wc[i].wr_id);
-      recv_sges_[static_cast<size_t>(i)] = receiver_.sge(slot * slot_bytes_, payload_bytes_ + kGrh);
-      recvs_[static_cast<size_t>(i)].wr_id = slot;
-      recvs_[static_cast<size_t>(i)].next =
-          i + 1 < count ? &recvs_[static_cast<size_t>(i) + 1] : nullptr;
-      last_slot_ = slot;
+    ib_recv_wr* first = nullptr;
+    for (int i = count - 1; i >= 0; --i) {
+      ib_recv_wr* again = &recvs_[wc[i].wr_id];
+      again->next = first;
+      first = again;
     }
-    if (count > 0) app::check(ib_post_recv(receiver_.qp(), &recvs_[0], nullptr), "ib_post_recv");
+    if (count > 0) {
+      last_slot_ = wc[count - 1].wr_id;
+      app::check(ib_post_recv(receiver_.qp(), first, nullptr), "ib_post_recv");
+    }
     received += static_cast<uint32_t>(count);
   }
   while (ib_poll_cq(sender_.cq(), kBurstMax, wc) == 0) uroce_poll(context_);
