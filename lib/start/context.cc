@@ -50,6 +50,7 @@ absl::StatusOr<std::unique_ptr<Context>> Context::open(worker::Eal eal,
 
 Context::~Context() {
   if (stopped_) return;
+  if (control_ != nullptr) control_->stop();
   for (auto& worker : workers_) worker->stop();
   control_.reset();
   for (auto& unit : units_) {
@@ -144,8 +145,21 @@ void Context::look_at_links() {
   }
 }
 
+namespace {
+
+// A plain thread has no mempool cache until DPDK knows it; a thread that runs loops is made known
+// once, the first time.
+void register_with_dpdk() {
+  static thread_local const bool registered =
+      rte_lcore_id() != LCORE_ID_ANY || rte_thread_register() == 0;
+  static_cast<void>(registered);
+}
+
+}  // namespace
+
 uint32_t Context::turn_all() {
   if (settings_.mode == config::DriveMode::kWorker) return 0;
+  register_with_dpdk();
   const bool shared = settings_.mode == config::DriveMode::kShared;
   const Time now = clock_.now();
   uint32_t moved = 0;
@@ -206,13 +220,15 @@ absl::Status Context::stop() {
   for (auto& unit : units_) unit->device().shut_down();
   run_for(kDrainLimit, true);  // leaves, and flushed work
   if (settings_.mode != config::DriveMode::kWorker) deliver_events();
+  // Handlers may be inside control calls, which need the workers; the devices go when none is left.
+  control_->stop();
   for (auto& unit : units_) {
     if (unit->handle != nullptr) verbs::close_device(unit->handle);
     unit->handle = nullptr;
   }
   for (auto& worker : workers_) worker->stop();
-  control_.reset();
   workers_.clear();
+  control_.reset();
   return close_ports();
 }
 

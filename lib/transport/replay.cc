@@ -46,6 +46,13 @@ const ReplaySlot* find_read(const QpContext& qp, Psn psn, const wire::Reth& reth
 
 void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
   const wire::Reth reth = frame.reth();
+  uint8_t* from = nullptr;
+  if (reth.length_bytes != 0 &&
+      env.keys->translate(reth.rkey, qp.pd, memory::kRemoteRead, reth.address, reth.length_bytes,
+                          from) != memory::KeyVerdict::kGood) {
+    // The READ was answered once and its key has gone since: no reason to fail the queue pair.
+    return env.drops->count(wire::Drop::kDuplicate);
+  }
   if (frame.payload_length != 0 || find_read(qp, frame.psn, reth) == nullptr) {
     env.drops->count(wire::Drop::kDuplicate);
   } else if (!room_for_read_again(qp)) {

@@ -134,7 +134,10 @@ void owe_acknowledge_again(QpContext& qp, Psn psn) {
     Response& tail = entry(qp, qp.resp.responses_tail - 1);
     if (tail.kind == Response::Kind::kAcknowledge) {
       const bool ack = tail.syndrome == Aeth::kAckNoCredits;
-      if (ack && psn.after(tail.psn)) tail.psn = psn;
+      if (ack && psn.after(tail.psn)) {
+        tail.psn = psn;
+        tail.msn = qp.resp.msn;
+      }
       return;
     }
   }

@@ -56,10 +56,17 @@ void send_again(QpContext& qp, TransportEnv& env, bool spend) {
 void arm_ack_timer(QpContext& qp, Time now) {
   const uint8_t code = qp.attributes.timeout;
   qp.req.ack_deadline = code == 0 ? kNever : now + ack_timeout(code);
+  qp.req.ack_shifted = Duration{};
 }
 
 void shift_ack_deadline(QpContext& qp, Duration gap) {
-  if (qp.req.ack_deadline != kNever) qp.req.ack_deadline += gap;
+  RequesterState& req = qp.req;
+  if (req.ack_deadline == kNever) return;
+  // A caller that always comes late must not put the timer off for ever: one timeout in all.
+  const Duration left = ack_timeout(qp.attributes.timeout) - req.ack_shifted;
+  const Duration shift = std::clamp(gap, Duration{}, std::max(left, Duration{}));
+  req.ack_deadline += shift;
+  req.ack_shifted += shift;
 }
 
 }  // namespace uroce::transport

@@ -43,7 +43,8 @@ KeyVerdict place(const QpContext& qp, const TransportEnv& env, const RecvWqe& wq
     const memory::Sge& sge = wqe.sges().front();
     uint8_t* to = nullptr;
     const KeyVerdict verdict =
-        env.keys->translate(Key(sge.lkey), qp.pd, memory::kLocalWrite, sge.address, sge.length, to);
+        env.keys->translate(Key(sge.lkey), qp.pd, memory::kLocalWrite, sge.address,
+                            kGrhBytes + frame.payload_length, to);
     if (verdict != KeyVerdict::kGood) return verdict;
     store_network_header(to, frame);
     std::memcpy(to + kGrhBytes, frame.payload, frame.payload_length);

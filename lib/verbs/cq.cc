@@ -36,9 +36,12 @@ ib_cq* ib_create_cq(ib_device* device, ib_comp_handler comp_handler,
 }
 
 int ib_destroy_cq(ib_cq* cq) {
-  const int error = of(cq->device).object->destroy_cq(of(cq).handle);
-  if (error != 0) return error;
+  // First no handler can be inside, then the memory goes.
   LiveObjects::instance().remove(cq);
+  if (const int error = of(cq->device).object->destroy_cq(of(cq).handle); error != 0) {
+    LiveObjects::instance().add(cq);
+    return error;
+  }
   LiveObjects::instance().rest(std::shared_ptr<void>(&of(cq)));
   return 0;
 }

@@ -189,9 +189,12 @@ int ib_query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
 }
 
 int ib_destroy_qp(ib_qp* qp) {
-  const int error = device_of(*qp->pd).destroy_qp(of(qp).handle);
-  if (error != 0) return error;
+  // First no handler can be inside, then the memory goes.
   LiveObjects::instance().remove(qp);
+  if (const int error = device_of(*qp->pd).destroy_qp(of(qp).handle); error != 0) {
+    LiveObjects::instance().add(qp);
+    return error;
+  }
   LiveObjects::instance().rest(std::shared_ptr<void>(&of(qp)));
   return 0;
 }

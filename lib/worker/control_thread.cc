@@ -34,7 +34,10 @@ ControlThread::ControlThread(uint32_t lanes, EventSink sink, void (*tick)(void*)
   thread_ = std::thread([this] { run(); });
 }
 
-ControlThread::~ControlThread() {
+ControlThread::~ControlThread() { stop(); }
+
+void ControlThread::stop() {
+  if (!thread_.joinable()) return;
   stopping_.store(true, std::memory_order_release);
   wake_.store(1, std::memory_order_seq_cst);
   futex_wake(wake_);

@@ -26,7 +26,10 @@ class ControlThread {
   // after construction; it may block for a moment.
   ControlThread(uint32_t lanes, EventSink sink, void (*tick)(void*), void* tick_context,
                 Duration tick_period);
-  ~ControlThread();  // delivers what is left, then joins
+  ~ControlThread();
+
+  // Delivers what is left and joins the thread. Producers may go on pushing; nobody hears them.
+  void stop();
 
   // The lane's producer. False: full; the event stays with the caller, who tries again later.
   bool push(uint32_t lane, const transport::Event& event);
