@@ -10,7 +10,8 @@ namespace uroce::memory {
 
 KeyVerdict gather(const KeyTable& keys, uint32_t pd, std::span<const Sge> list, uint64_t offset,
                   uint8_t* to, uint32_t count) {
-  if (list.size() == 1 && offset == 0 && count == list[0].length) {  // the usual short message
+  if (list.size() == 1 && offset == 0 && count != 0 &&
+      count == list[0].length) {  // the usual short message
     uint8_t* from = nullptr;
     const KeyVerdict verdict =
         keys.translate(Key(list[0].lkey), pd, kLocalRead, list[0].address, count, from);

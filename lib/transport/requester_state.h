@@ -38,7 +38,7 @@ struct RequesterState {
   Psn recovery_psn;  // what the going back was for
   Psn rnr_psn;       // what the RNR NAK refused
   Time ack_deadline = kNever;
-  Duration ack_shifted{};  // by clock gaps since it was armed, at most one timeout
+  Duration ack_shifted{};   // by clock gaps since it was armed
   Time rnr_until = kNever;  // kNever: not waiting
 
   // How far a PSN lies ahead of the oldest that is not acknowledged. Without sign: a READ alone may

@@ -62,11 +62,11 @@ void arm_ack_timer(QpContext& qp, Time now) {
 void shift_ack_deadline(QpContext& qp, Duration gap) {
   RequesterState& req = qp.req;
   if (req.ack_deadline == kNever) return;
-  // A caller that always comes late must not put the timer off for ever: one timeout in all.
-  const Duration left = ack_timeout(qp.attributes.timeout) - req.ack_shifted;
-  const Duration shift = std::clamp(gap, Duration{}, std::max(left, Duration{}));
-  req.ack_deadline += shift;
-  req.ack_shifted += shift;
+  // A caller that always comes late must not put the timer off for ever: once the gaps add up to a
+  // whole timeout it runs on.
+  if (req.ack_shifted >= ack_timeout(qp.attributes.timeout)) return;
+  req.ack_deadline += gap;
+  req.ack_shifted += gap;
 }
 
 }  // namespace uroce::transport

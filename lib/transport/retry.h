@@ -29,8 +29,8 @@ void send_again(QpContext& qp, TransportEnv& env, bool spend);
 // Starts the ACK timer, or starts it anew.
 void arm_ack_timer(QpContext& qp, Time now);
 
-// After a loop that the host kept from running for `gap`: a running ACK timer is moved by it, by at
-// most one timeout since it was armed.
+// After a loop that the host kept from running for `gap`: a running ACK timer is moved by it, until
+// the gaps since it was armed add up to a whole timeout.
 void shift_ack_deadline(QpContext& qp, Duration gap);
 
 }  // namespace uroce::transport

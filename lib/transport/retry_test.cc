@@ -372,5 +372,21 @@ TEST_F(Retry, WhatTheRnrNakConfirmsIsNotSentAgain) {
   EXPECT_EQ(again[0].frame.psn, kLocalPsn + 1);
 }
 
+// A caller that polls steadily, but always later than a quarter of the timeout, gets its time-outs.
+TEST(ClockGaps, DoNotPutTheAckTimerOffForEver) {
+  QpContext qp;
+  qp.attributes.timeout = 12;
+  const Duration timeout = ack_timeout(12);
+  Time now{};
+  arm_ack_timer(qp, now);
+  while (next_deadline(qp) > now) {
+    const Duration gap = timeout / 3;
+    now += gap;
+    shift_ack_deadline(qp, gap);
+    ASSERT_LE(now - Time{}, 4 * timeout);
+  }
+  EXPECT_GE(now - Time{}, timeout);
+}
+
 }  // namespace
 }  // namespace uroce::transport

@@ -45,6 +45,12 @@ def wait_for(what, condition, seconds=20):
         time.sleep(0.02)
 
 
+def backlog_drops():
+    """Frames that the kernel dropped because a CPU's backlog was full, over all CPUs."""
+    with open('/proc/net/softnet_stat', encoding='ascii') as lines:
+        return sum(int(line.split()[1], 16) for line in lines)
+
+
 class Network:
     """Namespaces a, b and the bridge's m. They take all that is in them along when they go."""
 
@@ -129,6 +135,7 @@ class Run:
 
     def go(self):
         start = time.monotonic()
+        self.drops_before = backlog_drops()
         with tempfile.TemporaryDirectory(prefix='uroce-veth-') as folder:
             self.folder = pathlib.Path(folder)
             self.network = Network(self.shared)
@@ -215,7 +222,12 @@ class Run:
         roce = [packet for packet in packets if packet['udp.dstport'] == '4791']
         for mac in self.macs.values():
             assert any(packet['eth.src'] == mac for packet in roce), f'no RoCE packet from {mac}'
-        assert len(self.counted) == 2 and len(roce) == sum(self.counted), (len(roce), self.counted)
+        # The kernel drops frames of a veth when its backlog is full, and counts them: on a crowded
+        # machine that explains packets that were sent and never reached the bridge.
+        missing = sum(self.counted) - len(roce)
+        explained = backlog_drops() - self.drops_before
+        assert len(self.counted) == 2 and 0 <= missing <= explained, (
+            len(roce), self.counted, explained)
         decoded = run([INFO, 'decode', str(file)])
         summary = decoded.strip().splitlines()[-1]
         assert f'{len(roce)} RoCE' in summary, f'{len(roce)} RoCE packets seen, but: {summary}'
