@@ -18,6 +18,10 @@ class Listing : public testing::Test {
     EXPECT_EQ(device().create_pd(pd_), 0);
     EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
   }
+  ~Listing() override {
+    EXPECT_EQ(device().destroy_cq(cq_), 0);
+    EXPECT_EQ(device().destroy_pd(*pd_), 0);
+  }
   void make(QpType type, QpHandle& qp) {
     ASSERT_EQ(device().create_qp(*pd_,
                                  {.type = type,
