@@ -53,13 +53,16 @@ class AfPacketTest : public NetnsTest {
   static void no_ipv6(const std::string& interface) {
     run("sysctl -qw net.ipv6.conf." + interface + ".disable_ipv6=1");
   }
-  // A port on each end without kernel addresses.
+  // A port on each end without kernel addresses. Both kernels are silenced before a port listens:
+  // an MLD report on its way would be the first frame that it sees.
   void own_on_both() {
     no_ipv6("va");
+    enter_b();
+    no_ipv6("vb");
+    enter_a();
     make(0, "va");
     a = opened(config(0));
     enter_b();
-    no_ipv6("vb");
     make(1, "vb");
     b = opened(config(1));
     enter_a();
