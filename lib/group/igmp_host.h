@@ -1,60 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host side of IGMPv3: tells routers and snooping switches which IPv4 groups we listen to.
-//
-// Call order, by one owner: join, leave, link_up and handle_frame may change what poll_frame gives;
-// poll_frame until it is false, again when poll_timeout has passed. Nothing is allocated after
-// construction. On a shared port the kernel does all this and no host exists.
+// The host side of IGMPv3 (RFC 3376): group_host with IPv4's wire form.
 #ifndef UROCE_GROUP_IGMP_HOST_H
 #define UROCE_GROUP_IGMP_HOST_H
 
-#include <cstdint>
-#include <memory>
-#include <span>
-
-#include "group/host_config.h"
-#include "group/report_schedule.h"
-#include "wire/drop.h"
-#include "wire/frame.h"
-#include "wire/parse.h"
+#include "group/group_host.h"
 
 namespace uroce::group {
 
-class IgmpHost {
+class IgmpHost : public GroupHost {
  public:
   explicit IgmpHost(const HostConfig& config);
-
-  // The source address of reports from now on; zero: none.
-  void set_address(const Gid& address) { config_.address = address; }
-
-  // The first member of a group in this device came, or the last one went: the device counts them.
-  // 224.0.0.1, which is never reported, is taken in silence. False: no room for the group; not
-  // joined. Both are idempotent.
-  bool join(Time now, const Gid& group);
-  bool leave(Time now, const Gid& group);
-  // The link came up, perhaps to another switch: all groups are reported again.
-  void link_up(Time now) { schedule_.reannounce(now); }
-
-  // A frame that classify() found to be kIgmp. Queries are answered after a random delay
-  // within the time that they allow; the reports of others are ignored. A frame that is refused is
-  // for the caller to count.
-  wire::Drop handle_frame(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
-                          const wire::ParseOptions& options);
-  // Fills the slot with a report when one is due; false: nothing is due. A slot must hold at least
-  // 256 bytes.
-  bool poll_frame(Time now, TxSlot& slot);
-  // When poll_frame has something next, or kNever.
-  Time poll_timeout() const { return schedule_.poll_timeout(); }
-
-  bool is_joined(const Gid& group) const { return schedule_.is_joined(group); }
-  const HostCounters& counters() const { return counters_; }
-
- private:
-  uint32_t records_that_fit(uint32_t capacity) const;
-
-  HostConfig config_;
-  ReportSchedule schedule_;
-  std::unique_ptr<wire::GroupRecord[]> records_;  // of one report
-  HostCounters counters_;
 };
 
 }  // namespace uroce::group

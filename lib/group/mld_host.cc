@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wire form of MLDv2 reports and queries. The timing is in report_schedule.
+// The wire form of MLD. What a host does with it is in group_host and report_schedule.
 #include "group/mld_host.h"
 
-#include <algorithm>
-
-#include "base/assert.h"
 #include "wire/mld.h"
 
 namespace uroce::group {
 namespace {
 
-constexpr uint32_t kLinkBytes = wire::kEthernetBytes + wire::kVlanTagBytes;
-constexpr uint32_t kHeaderBytes = wire::kIpv6Bytes + wire::kHopByHopBytes + 8;
-constexpr uint32_t kRecordBytes = 20;
+bool is_group(const Gid& group) { return group.bytes[0] == 0xff; }
 
 // ff02::1 and groups that never leave the host (scope 0 and 1) have no reports (RFC 3810, 6).
 bool is_reported(const Gid& group) {
@@ -20,62 +15,18 @@ bool is_reported(const Gid& group) {
   return group != kAllNodes && (group.bytes[1] & 0x0f) > 1;
 }
 
+constexpr WireForm kMld = {
+    .record_version = 2,
+    .header_bytes = wire::kIpv6Bytes + wire::kHopByHopBytes + 8,
+    .record_bytes = 20,
+    .is_group = is_group,
+    .is_reported = is_reported,
+    .parse = wire::parse_mld,
+    .build = wire::build_mld,
+};
+
 }  // namespace
 
-MldHost::MldHost(const HostConfig& config)
-    : config_(config),
-      schedule_(config.groups_max, config.seed),
-      records_(std::make_unique<wire::GroupRecord[]>(records_that_fit(~uint32_t{0}))) {
-  UROCE_ASSERT(config.mtu_bytes >= 256 && config.mtu_bytes <= 65535);
-}
-
-bool MldHost::join(Time now, const Gid& group) {
-  UROCE_ASSERT(group.bytes[0] == 0xff);
-  return !is_reported(group) || schedule_.join(now, group);
-}
-
-bool MldHost::leave(Time now, const Gid& group) {
-  return !is_reported(group) || schedule_.leave(now, group);
-}
-
-wire::Drop MldHost::handle_frame(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
-                                 const wire::ParseOptions& options) {
-  wire::MembershipMessage message;
-  const wire::Drop drop = wire::parse_mld(frame, info, options, message);
-  if (drop != wire::Drop::kNone) return drop;
-  if (message.kind != wire::MembershipKind::kQuery) return wire::Drop::kNone;
-  ++counters_.queries_received;
-  // Asked-for sources make no difference to a host that listens to all.
-  const auto within = std::chrono::milliseconds(message.max_response_ms);
-  if (message.group.is_zero()) {
-    schedule_.handle_general_query(now, within);
-  } else {
-    schedule_.handle_group_query(now, message.group, within);
-  }
-  return wire::Drop::kNone;
-}
-
-bool MldHost::poll_frame(Time now, TxSlot& slot) {
-  if (schedule_.poll_timeout() > now) return false;
-  const uint32_t room = records_that_fit(slot.capacity);
-  const uint32_t count = schedule_.take_due(now, {records_.get(), room});
-  if (count == 0) return false;
-  wire::MembershipMessage message;
-  message.kind = wire::MembershipKind::kRecordReport;
-  message.version = 2;
-  slot.length = wire::build_mld({slot.room, slot.capacity}, config_.link(), config_.address,
-                                message, {records_.get(), count});
-  UROCE_ASSERT(slot.length != 0);
-  slot.route = Route::kWire;
-  ++counters_.reports_sent;
-  counters_.records_sent.add(count);
-  return true;
-}
-
-uint32_t MldHost::records_that_fit(uint32_t capacity) const {
-  UROCE_ASSERT(capacity >= 256);
-  const uint32_t ip_bytes = std::min(config_.mtu_bytes, capacity - kLinkBytes);
-  return (ip_bytes - kHeaderBytes) / kRecordBytes;
-}
+MldHost::MldHost(const HostConfig& config) : GroupHost(kMld, config) {}
 
 }  // namespace uroce::group

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a host tells the routers which groups it listens to: the part of IGMPv3 (RFC 3376, 5) and
-// MLDv2 (RFC 3810, 6) that is the same for both. The wire form is in igmp_host and mld_host.
+// MLDv2 (RFC 3810, 6) that is the same for both. What goes around it is in group_host.
 //
 // Each group that is joined, or left and not yet fully reported, has an entry with two deadlines:
 // of its next change report and of its answer to a query for it. A change (join or leave) is

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host side of IGMP and MLD: tells routers and snooping switches which groups we listen to.
+//
+// What both protocols do is here and in report_schedule; what an instance speaks is data: its wire
+// form, which igmp_host and mld_host give.
+//
+// Call order, by one owner: join, leave, link_up and handle_frame may change what poll_frame gives;
+// poll_frame until it is false, again when poll_timeout has passed. Nothing is allocated after
+// construction. On a shared port the kernel does all this and no host exists.
+#ifndef UROCE_GROUP_GROUP_HOST_H
+#define UROCE_GROUP_GROUP_HOST_H
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "group/host_config.h"
+#include "group/report_schedule.h"
+#include "wire/drop.h"
+#include "wire/frame.h"
+#include "wire/membership.h"
+#include "wire/parse.h"
+
+namespace uroce::group {
+
+// How one of the two protocols looks on the wire, and what it has to do with.
+struct WireForm {
+  uint8_t record_version;  // the version that reports by records
+  uint32_t header_bytes;   // of such a report before its records, IP header included
+  uint32_t record_bytes;   // of a record without sources
+  bool (*is_group)(const Gid& group);
+  // False: a group that is never reported.
+  bool (*is_reported)(const Gid& group);
+  wire::Drop (*parse)(std::span<const uint8_t> frame, const wire::L3Info& info,
+                      const wire::ParseOptions& options, wire::MembershipMessage& out);
+  // Returns the length of the frame, or 0 when the room is too small.
+  uint32_t (*build)(std::span<uint8_t> room, const wire::LinkSource& link, const Gid& source,
+                    const wire::MembershipMessage& message,
+                    std::span<const wire::GroupRecord> records);
+};
+
+class GroupHost {
+ public:
+  // `form` must outlive the host.
+  GroupHost(const WireForm& form, const HostConfig& config);
+
+  // The source address of reports from now on; zero: none.
+  void set_address(const Gid& address) { config_.address = address; }
+
+  // The first member of a group in this device came, or the last one went: the device counts them.
+  // Groups without reports are taken in silence. False: no room for the group; not joined. Both are
+  // idempotent.
+  bool join(Time now, const Gid& group);
+  bool leave(Time now, const Gid& group);
+  // The link came up, perhaps to another switch: all groups are reported again.
+  void link_up(Time now) { schedule_.reannounce(now); }
+
+  // A frame of the protocol, as classify() found it. Queries are answered after a random delay
+  // within the time that they allow; the reports of others are ignored. A frame that is refused is
+  // for the caller to count.
+  wire::Drop handle_frame(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
+                          const wire::ParseOptions& options);
+  // Fills the slot with a report when one is due; false: nothing is due. A slot must hold at least
+  // 256 bytes.
+  bool poll_frame(Time now, TxSlot& slot);
+  // When poll_frame has something next, or kNever.
+  Time poll_timeout() const { return schedule_.poll_timeout(); }
+
+  bool is_joined(const Gid& group) const { return schedule_.is_joined(group); }
+  const HostCounters& counters() const { return counters_; }
+
+ private:
+  uint32_t records_that_fit(uint32_t capacity) const;
+
+  const WireForm& form_;
+  HostConfig config_;
+  ReportSchedule schedule_;
+  std::unique_ptr<wire::GroupRecord[]> records_;  // of one report
+  HostCounters counters_;
+};
+
+}  // namespace uroce::group
+
+#endif  // UROCE_GROUP_GROUP_HOST_H

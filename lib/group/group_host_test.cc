@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a host of either protocol does: changes twice, answers in time, full frames, silence.
+#include "group/group_host.h"
+
+#include <map>
+#include <string>
+
+#include "group/group_host_fixture.h"
+
+namespace uroce::group {
+namespace {
+
+template <typename Case>
+class GroupHostTest : public testing::Test {
+ protected:
+  // A host that has joined the case's group and reported it.
+  typename Case::Host& joined() {
+    EXPECT_TRUE(host_.join(kStart, Case::kGroup));
+    run(host_, kStart, kLater);
+    return host_;
+  }
+  typename Case::Host host_{host_config<Case>()};
+};
+
+struct CaseName {
+  template <typename Case>
+  static std::string GetName(int) {
+    return Case::kIpv6 ? "Mld" : "Igmp";
+  }
+};
+using BothProtocols = testing::Types<IgmpCase, MldCase>;
+TYPED_TEST_SUITE(GroupHostTest, BothProtocols, CaseName);
+
+TYPED_TEST(GroupHostTest, JoinAndLeaveAreReportedTwice_Case61) {
+  auto& host = this->host_;
+  ASSERT_TRUE(host.join(kStart, TypeParam::kGroup));
+  const auto expect = [&](Time from, RecordType type) {
+    const auto sent = run(host, from, from + seconds(10));
+    ASSERT_EQ(sent.size(), 2u);
+    EXPECT_EQ(sent[0].at, from);
+    EXPECT_LE(sent[1].at, from + seconds(1));
+    for (const auto& frame : sent) {
+      const auto records = records_of<TypeParam>(frame.bytes);
+      ASSERT_EQ(records.size(), 1u);
+      EXPECT_EQ(records[0].type, type);
+      EXPECT_EQ(records[0].group, TypeParam::kGroup);
+    }
+  };
+  expect(kStart, RecordType::kChangeToExclude);
+  ASSERT_TRUE(host.leave(kLater, TypeParam::kGroup));
+  expect(kLater, RecordType::kChangeToInclude);
+  EXPECT_EQ(host.poll_timeout(), kNever);
+}
+
+TYPED_TEST(GroupHostTest, SecondMemberOfThisHostSendsNothing_Case61) {
+  auto& host = this->joined();
+  EXPECT_TRUE(host.join(kLater, TypeParam::kGroup));
+  EXPECT_TRUE(run(host, kLater, kMuchLater).empty());
+}
+
+TYPED_TEST(GroupHostTest, AnswersAGeneralQueryForAllGroupsInTime) {
+  auto& host = this->joined();
+  host.join(kLater, TypeParam::group(1));
+  run(host, kLater, kMuchLater);
+  ASSERT_EQ(give(host, kMuchLater, query<TypeParam>(TypeParam::kRouter, Gid{}, 2000)), Drop::kNone);
+  const auto sent = run(host, kMuchLater, kMuchLater + seconds(10));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_GT(sent[0].at, kMuchLater);
+  EXPECT_LE(sent[0].at, kMuchLater + seconds(2));
+  const auto records = records_of<TypeParam>(sent[0].bytes);
+  ASSERT_EQ(records.size(), 2u);
+  for (const auto& record : records) EXPECT_EQ(record.type, RecordType::kModeIsExclude);
+}
+
+TYPED_TEST(GroupHostTest, AnswersAQueryForAGroupAndForItsSources) {
+  auto& host = this->joined();
+  host.join(kLater, TypeParam::group(1));
+  run(host, kLater, kMuchLater);
+  const Bytes source = TypeParam::asked_source();
+  for (const Bytes& asked :
+       {query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200),
+        query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200, source)}) {
+    ASSERT_EQ(give(host, kMuchLater, asked), Drop::kNone);
+    const auto sent = run(host, kMuchLater, kMuchLater + seconds(10));
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_LE(sent[0].at, kMuchLater + milliseconds(200));
+    const auto records = records_of<TypeParam>(sent[0].bytes);
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].group, TypeParam::kGroup);
+    EXPECT_EQ(records[0].type, RecordType::kModeIsExclude);
+  }
+  EXPECT_EQ(host.counters().queries_received.value(), 2u);
+}
+
+TYPED_TEST(GroupHostTest, QueryForAGroupOfOthersAndWithoutAnyGroupDrawsNothing) {
+  auto& host = this->host_;
+  for (const Gid& group : {Gid{}, TypeParam::kGroup}) {
+    ASSERT_EQ(give(host, kStart, query<TypeParam>(TypeParam::kRouter, group, 1000)), Drop::kNone);
+  }
+  EXPECT_TRUE(run(host, kStart, kLater).empty());
+}
+
+TYPED_TEST(GroupHostTest, ReportsAreSplitToTheMtu) {
+  auto& host = this->host_;
+  const uint32_t count = 2 * TypeParam::kRecordsOfAnEthernetFrame + 6;
+  for (uint32_t i = 0; i < count; ++i) host.join(kStart, TypeParam::group(i));
+  const auto sent = run(host, kStart, kStart);
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].bytes.size(), TypeParam::kFrameBytesMax);
+  EXPECT_LE(sent[0].bytes.size(), 14u + 1500);
+  std::map<Gid, int> seen;
+  for (const auto& frame : sent) {
+    for (const auto& record : records_of<TypeParam>(frame.bytes)) ++seen[record.group];
+  }
+  EXPECT_EQ(seen.size(), count);
+  EXPECT_EQ(host.counters().reports_sent.value(), 3u);
+  EXPECT_EQ(host.counters().records_sent.value(), count);
+}
+
+TYPED_TEST(GroupHostTest, SmallSlotHoldsFewerRecordsAndLosesNone) {
+  auto& host = this->host_;
+  for (uint32_t i = 0; i < 60; ++i) host.join(kStart, TypeParam::group(i));
+  size_t records = 0;
+  for (const auto& frame : run(host, kStart, kStart, 256)) {
+    EXPECT_LE(frame.bytes.size(), 256u);
+    records += records_of<TypeParam>(frame.bytes).size();
+  }
+  EXPECT_EQ(records, 60u);
+}
+
+TYPED_TEST(GroupHostTest, LinkUpReportsAllGroupsAgain) {
+  auto& host = this->joined();
+  host.link_up(kLater);
+  const auto sent = run(host, kLater, kMuchLater);
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(records_of<TypeParam>(sent[0].bytes).at(0).type, RecordType::kChangeToExclude);
+}
+
+TYPED_TEST(GroupHostTest, TagsReportsAndUsesTheAddressThatCameLater) {
+  HostConfig config = host_config<TypeParam>();
+  config.vlan_id = 100;
+  config.address = Gid{};
+  typename TypeParam::Host host(config);
+  host.join(kStart, TypeParam::kGroup);
+  const Bytes without = run(host, kStart, kStart).at(0).bytes;
+  EXPECT_EQ(load_be32(without.data() + 12), 0x81000064u);
+  const Gid none = TypeParam::kIpv6 ? Gid{} : Gid::from_ipv4(0);
+  EXPECT_EQ(TypeParam::source_of(without.data() + 18), none);
+  host.set_address(TypeParam::kOwn);
+  const Bytes with = run(host, kLater, kLater).at(0).bytes;
+  EXPECT_EQ(TypeParam::source_of(with.data() + 18), TypeParam::kOwn);
+}
+
+TYPED_TEST(GroupHostTest, GroupsWithoutReportsAreTakenInSilence) {
+  auto& host = this->host_;
+  for (const Gid& group : TypeParam::unreported_groups()) {
+    EXPECT_TRUE(host.join(kStart, group));
+    EXPECT_TRUE(run(host, kStart, kLater).empty());
+    EXPECT_TRUE(host.leave(kLater, group));
+  }
+  EXPECT_TRUE(run(host, kLater, kMuchLater).empty());
+  // The next group, 224.0.0.2 or ff02::2, is one as any other.
+  Gid reported = TypeParam::unreported_groups()[0];
+  reported.bytes[15] = 2;
+  host.join(kLater, reported);
+  EXPECT_EQ(run(host, kLater, kMuchLater).size(), 2u);
+}
+
+TYPED_TEST(GroupHostTest, RefusesBadFramesByNameAndIgnoresReportsOfOthers) {
+  auto& host = this->host_;
+  host.join(kStart, TypeParam::kGroup);
+  const Bytes report = run(host, kStart, kLater).at(0).bytes;
+  const Bytes good = query<TypeParam>(TypeParam::kRouter, Gid{}, 1000);
+  Bytes frame = good;
+  frame.back() ^= 1;
+  EXPECT_EQ(give(host, kLater, frame), TypeParam::kBadChecksum);
+  frame = good;
+  frame.resize(frame.size() - 8);
+  EXPECT_EQ(give(host, kLater, frame), Drop::kFrameCut);
+  EXPECT_EQ(give(host, kLater, report), Drop::kNone);
+  EXPECT_EQ(host.poll_timeout(), kNever);
+  EXPECT_EQ(host.counters().queries_received.value(), 0u);
+}
+
+}  // namespace
+}  // namespace uroce::group
