@@ -2,6 +2,8 @@
 // Building a host, and one turn of its loop.
 #include "test/sim/host.h"
 
+#include <algorithm>
+
 #include "verbs/face.h"
 
 namespace uroce::sim {
@@ -59,20 +61,66 @@ void Host::start() {
   device_->start();
 }
 
-void Host::handle(std::span<const uint8_t> frame, bool looped) {
+RxFrame Host::to_engine(std::span<const uint8_t> frame, bool looped) const {
   RxFrame rx;
   rx.bytes = frame.data();
   rx.length = static_cast<uint32_t>(frame.size());
   rx.arrival = world_.now();
   rx.looped = looped;
-  engine().handle_frames(world_.now(), {&rx, 1});
+  return rx;
 }
 
-void Host::receive(std::span<const uint8_t> frame) { handle(frame, false); }
+void Host::receive(std::span<const uint8_t> frame) {
+  if (port_queue_.size() >= world_.faults.port_frames) {
+    world_.count_port_drop();
+    ++dropped_in_stall_;
+    return;
+  }
+  port_queue_.emplace_back(frame.begin(), frame.end());
+}
+
+void Host::stall_until(Time end) {
+  stalled_since_ = world_.now();
+  stalled_until_ = end;
+  dropped_in_stall_ = 0;
+  world_.log(name_ + " stalls for " + std::to_string((end - stalled_since_).count()));
+}
+
+// The first turn after a stall: the rule of lib/worker/loop.cc for a clock that has jumped.
+void Host::wake() {
+  const Duration gap = world_.now() - stalled_since_;
+  stalled_until_ = kNever;
+  const bool moved = gap > engine().shortest_armed_timeout() / 4;
+  if (moved) engine().handle_clock_gap(gap);
+  world_.log(name_ + " goes on after a stall of " + std::to_string(gap.count()) + ": " +
+             std::to_string(port_queue_.size()) + " frames wait, " +
+             std::to_string(dropped_in_stall_) + " fell off its port" +
+             (moved ? ", ACK timers moved" : ""));
+}
+
+void Host::take_waiting() {
+  for (int turn = 0; turn < kBurstsPerTurn && !port_queue_.empty(); ++turn) {
+    const size_t count = std::min(port_queue_.size(), kBurst);
+    for (size_t i = 0; i < count; ++i) burst_[i] = to_engine(port_queue_[i], false);
+    engine().handle_frames(world_.now(), {burst_.data(), count});
+    port_queue_.erase(port_queue_.begin(), port_queue_.begin() + static_cast<ptrdiff_t>(count));
+  }
+}
 
 void Host::pump() {
   const Time now = world_.now();
+  if (stalled()) {
+    if (now < stalled_until_) return;
+    wake();
+  }
+  take_waiting();
   if (engine().poll_timeout() <= now) engine().handle_timeout(now);
+  transmit();
+  while (const auto event = engine().poll_event()) verbs::dispatch_event(*event);
+}
+
+void Host::transmit() {
+  const Time now = world_.now();
   std::array<TxSlot, 32> slots;
   for (;;) {
     for (size_t i = 0; i < slots.size(); ++i) {
@@ -87,14 +135,17 @@ void Host::pump() {
       // The engine is fed its own frames from a copy: its rooms are lent again meanwhile.
       if (slots[i].route != Route::kWire) {
         const std::vector<uint8_t> copy(frame.begin(), frame.end());
-        handle(copy, true);
+        const RxFrame own = to_engine(copy, true);
+        engine().handle_frames(now, {&own, 1});
       }
     }
-    if (filled < slots.size()) break;
+    if (filled < slots.size()) return;
   }
-  while (const auto event = engine().poll_event()) verbs::dispatch_event(*event);
 }
 
-Time Host::next_timeout() const { return seat_->engine().poll_timeout(); }
+Time Host::next_timeout() const {
+  if (stalled()) return stalled_until_;
+  return port_queue_.empty() ? seat_->engine().poll_timeout() : world_.now();
+}
 
 }  // namespace uroce::sim

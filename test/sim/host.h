@@ -6,6 +6,7 @@
 #include <uroce/ib_verbs.h>
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,13 +46,26 @@ class Host {
   engine::Engine& engine() { return seat_->engine(); }
   Gid ipv4() const { return Gid::from_ipv4(0x0A000000u + number_); }
 
-  // A frame has come. pump() afterwards: timers that are due, frames that want to leave.
+  // A frame has come to the port, which holds World::faults.port_frames of them and drops what
+  // comes on top. pump() afterwards: a turn of the loop, in which the waiting frames are taken,
+  // timers that are due act, and frames leave.
   void receive(std::span<const uint8_t> frame);
   void pump();
+  // When the loop has something to do next.
   Time next_timeout() const;
 
+  // The core is taken away until `end`: the loop does not turn, whatever is due.
+  void stall_until(Time end);
+  bool stalled() const { return stalled_until_ != kNever; }
+
  private:
-  void handle(std::span<const uint8_t> frame, bool looped);
+  static constexpr size_t kBurst = 32;
+  static constexpr int kBurstsPerTurn = 4;
+
+  void wake();
+  void take_waiting();
+  void transmit();
+  RxFrame to_engine(std::span<const uint8_t> frame, bool looped) const;
 
   World& world_;
   const uint8_t number_;
@@ -65,6 +79,11 @@ class Host {
   std::unique_ptr<device::Device> device_;
   ib_device* handle_ = nullptr;
   std::array<std::vector<uint8_t>, 32> rooms_;
+  std::deque<std::vector<uint8_t>> port_queue_;
+  std::array<RxFrame, kBurst> burst_;
+  Time stalled_since_{};
+  Time stalled_until_ = kNever;  // kNever: not stalled
+  uint64_t dropped_in_stall_ = 0;
 };
 
 }  // namespace uroce::sim

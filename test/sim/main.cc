@@ -64,13 +64,15 @@ bool parse(int argc, char** argv, Options& options) {
 void print(uint64_t seed, const RunResult& run) {
   std::printf(
       "seed %llu: %s; %llu messages, %llu frames, %llu lost, %llu doubled, %llu late, "
-      "%llu flipped, %llu sent again, %.3f s of virtual time\n",
+      "%llu flipped, %llu off a full port, %llu stalls, %llu sent again, %.3f s of virtual time\n",
       static_cast<unsigned long long>(seed), run.failure.empty() ? "good" : run.failure.c_str(),
       static_cast<unsigned long long>(run.messages), static_cast<unsigned long long>(run.wire.sent),
       static_cast<unsigned long long>(run.wire.lost),
       static_cast<unsigned long long>(run.wire.duplicated),
       static_cast<unsigned long long>(run.wire.reordered),
       static_cast<unsigned long long>(run.wire.corrupted),
+      static_cast<unsigned long long>(run.wire.port_drops),
+      static_cast<unsigned long long>(run.wire.stalls),
       static_cast<unsigned long long>(run.retransmitted),
       std::chrono::duration<double>(run.virtual_time).count());
 }
@@ -105,15 +107,19 @@ int run_swarm(const Options& options) {
     sum.messages += run.messages;
     sum.wire.sent += run.wire.sent;
     sum.wire.lost += run.wire.lost;
+    sum.wire.port_drops += run.wire.port_drops;
+    sum.wire.stalls += run.wire.stalls;
     sum.retransmitted += run.retransmitted;
     sum.virtual_time += run.virtual_time;
   }
   std::printf(
-      "%llu seeds from %llu: all good; %llu messages, %llu frames, %llu lost, %llu sent "
-      "again, %.1f s of virtual time\n",
+      "%llu seeds from %llu: all good; %llu messages, %llu frames, %llu lost, %llu stalls, %llu "
+      "off a full port, %llu sent again, %.1f s of virtual time\n",
       static_cast<unsigned long long>(options.swarm), static_cast<unsigned long long>(options.seed),
       static_cast<unsigned long long>(sum.messages), static_cast<unsigned long long>(sum.wire.sent),
       static_cast<unsigned long long>(sum.wire.lost),
+      static_cast<unsigned long long>(sum.wire.stalls),
+      static_cast<unsigned long long>(sum.wire.port_drops),
       static_cast<unsigned long long>(sum.retransmitted),
       std::chrono::duration<double>(sum.virtual_time).count());
   return 0;

@@ -19,6 +19,10 @@ Faults draw_faults(Random& random) {
   faults.duplicate = up_to(0.02);
   faults.reorder = up_to(0.05);
   faults.corrupt = up_to(0.01);
+  // In every other run. Some stalls outlast an ACK timeout; all of them together must not eat every
+  // retry of a queue pair, or it fails and is right to do so.
+  faults.stall = random.below(2) == 0 ? up_to(0.004) : 0;
+  faults.port_frames = 8 + random.below(120);
   return faults;
 }
 

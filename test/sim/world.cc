@@ -89,14 +89,26 @@ bool World::step() {
   if (next == kNever) return false;
   advance(next);
   if (timer_host != nullptr) {
-    timer_host->pump();
+    turn_host(*timer_host);
     return true;
   }
   const Arrival arrival = arrivals_.top();
   arrivals_.pop();
   hosts_[arrival.host]->receive(arrival.frame);
-  hosts_[arrival.host]->pump();
+  turn_host(*hosts_[arrival.host]);
   return true;
+}
+
+void World::turn_host(Host& host) {
+  host.pump();
+  const bool stalls = happens(faults.stall);
+  if (!stalls || host.stalled() || counters_.stalls >= faults.stalls_max) return;
+  stall(host, random_.delay_within(faults.stall_span));
+}
+
+void World::stall(Host& host, Duration span) {
+  ++counters_.stalls;
+  host.stall_until(now_ + span);
 }
 
 void World::turn() {

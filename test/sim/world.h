@@ -19,14 +19,18 @@ namespace uroce::sim {
 
 class Host;
 
-// Probabilities are of each frame, independently.
+// Probabilities are of each frame, independently; that of a stall is of each turn of a host's loop.
 struct Faults {
   double loss = 0;
   double duplicate = 0;
   double reorder = 0;  // late by up to reorder_delay
   double corrupt = 0;  // one bit flipped, anywhere
+  double stall = 0;    // the host loses its core for up to stall_span
   Duration latency{5'000};
   Duration reorder_delay{50'000};
+  Duration stall_span{3'000'000};
+  uint64_t stalls_max = 3;  // in all
+  size_t port_frames = 64;  // a port holds so many for a host that does not poll
 };
 
 struct WireCounters {
@@ -35,6 +39,8 @@ struct WireCounters {
   uint64_t duplicated = 0;
   uint64_t reordered = 0;
   uint64_t corrupted = 0;
+  uint64_t stalls = 0;
+  uint64_t port_drops = 0;  // found the port of a stalled host full
 };
 
 class World {
@@ -60,6 +66,11 @@ class World {
   // A test puts a frame on the wire in front of `to`, untouched by faults.
   void inject(Host& to, std::span<const uint8_t> frame);
 
+  // A host's port was full.
+  void count_port_drop() { ++counters_.port_drops; }
+  // Takes `host` its core for `span` from now on.
+  void stall(Host& host, Duration span);
+
   // The frame that was sent last.
   const std::vector<uint8_t>& last_frame() const { return last_frame_; }
 
@@ -82,6 +93,7 @@ class World {
     }
   };
   bool happens(double probability);
+  void turn_host(Host& host);
   void deliver_later(size_t host, std::vector<uint8_t> frame);
   void advance(Time to);
 
