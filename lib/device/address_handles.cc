@@ -13,24 +13,24 @@ namespace {
 constexpr Duration kResolveLimit = std::chrono::seconds(3);
 // The engine gives up after kResolveLimit itself; its own answer is waited for a little longer.
 constexpr Duration kResolveSlack = std::chrono::milliseconds(50);
-// Inline, the thread that waits for the kernel's answer is the one that drives the engines.
-constexpr Duration kResolveSlice = std::chrono::milliseconds(50);
+// The kernel's answer is waited for in pieces, and between them the port and the device are free:
+// other control calls go on, and inline the thread that waits is the one that drives the engines.
+constexpr Duration kResolveSlice = std::chrono::milliseconds(5);
 
 }  // namespace
 
 int Device::resolve_shared(const Gid& destination, Lock& lock, MacAddress& mac) {
-  const engine::DriveMode mode = caller_.seat(0).mode();
-  const bool in_slices = mode != engine::DriveMode::kWorker;
+  const bool inline_mode = caller_.seat(0).mode() != engine::DriveMode::kWorker;
   const Time deadline = caller_.now() + kResolveLimit;
   lock.unlock();
   int error;
   do {
     {
       const std::lock_guard port_guard(port_lock_);
-      error = port_.resolve(destination, in_slices ? kResolveSlice : kResolveLimit, mac);
+      error = port_.resolve(destination, kResolveSlice, mac);
     }
-    if (in_slices && error == -ETIMEDOUT) caller_.turn_all();
-  } while (in_slices && error == -ETIMEDOUT && caller_.now() < deadline);
+    if (inline_mode && error == -ETIMEDOUT) caller_.turn_all();
+  } while (error == -ETIMEDOUT && caller_.now() < deadline);
   lock.lock();
   return error;
 }

@@ -2,6 +2,9 @@
 // Tests of address handles: what is asked of whom, what an error leaves behind.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "device/device_fixture.h"
 
 namespace uroce::device {
@@ -122,15 +125,20 @@ TEST_P(AddressHandles, TheLimitIsAnError) {
 INSTANTIATE_TEST_SUITE_P(OwnAndShared, AddressHandles, testing::Bool(),
                          [](const auto& which) { return which.param ? "Shared" : "Own"; });
 
+AhAttributes to_destination(const Gid& dgid) {
+  AhAttributes attributes;
+  attributes.dgid = dgid;
+  attributes.sgid_index = 1;
+  attributes.global = true;
+  return attributes;
+}
+
 TEST(SharedPort, TheKernelIsAskedForTheNextHop) {
   TestBed bed(TestBedOptions{.shared_port = true});
   ASSERT_EQ(bed.device().start(), 0);
   Pd* pd = nullptr;
   ASSERT_EQ(bed.device().create_pd(pd), 0);
-  AhAttributes attributes;
-  attributes.dgid = kTestPeer;
-  attributes.sgid_index = 1;
-  attributes.global = true;
+  const AhAttributes attributes = to_destination(kTestPeer);
   Ah* ah = nullptr;
   ASSERT_EQ(bed.device().create_ah(*pd, attributes, false, ah), 0);
   EXPECT_EQ(bed.port.log, std::vector<std::string>{"resolve"});
@@ -140,6 +148,52 @@ TEST(SharedPort, TheKernelIsAskedForTheNextHop) {
   EXPECT_EQ(bed.device().create_ah(*pd, attributes, false, none), -EHOSTUNREACH);
   EXPECT_EQ(bed.device().destroy_ah(*ah), 0);
   EXPECT_EQ(bed.device().destroy_pd(*pd), 0);
+}
+
+// While one thread waits for the kernel's answer, another one's control calls go through: they are
+// made when the first thread is seen to wait, and simulated time says how long they took.
+TEST(SharedPort, OtherControlCallsGoOnWhileANeighbourIsAskedForInWorkerMode) {
+  TestBed bed(TestBedOptions{.mode = engine::DriveMode::kWorker, .shared_port = true});
+  Device& device = bed.device();
+  std::atomic<bool> stop{false};
+  std::thread worker([&] {
+    while (!stop) {
+      bed.work();
+      std::this_thread::yield();
+    }
+  });
+  ASSERT_EQ(device.start(), 0);
+  Pd* pd = nullptr;
+  ASSERT_EQ(device.create_pd(pd), 0);
+  stop = true;  // from here on time passes by waiting for the kernel only
+  worker.join();
+
+  std::thread other;
+  Time began = kNever;
+  Time done = kNever;
+  bed.port.resolve_error = -ETIMEDOUT;
+  bed.port.on_resolve = [&](Duration limit) {
+    if (began == kNever) {
+      began = bed.clock();
+      other = std::thread([&] {
+        EXPECT_TRUE(device.port_state().info.link_up);
+        Ah* group = nullptr;
+        EXPECT_EQ(device.create_ah(*pd, to_destination(kTestGroup), true, group), 0);
+        EXPECT_EQ(device.destroy_ah(*group), 0);
+        done = bed.clock();
+      });
+    }
+    bed.pass(limit);
+  };
+  bed.on_clock = [&] {
+    if (other.joinable()) other.join();
+  };
+  Ah* ah = nullptr;
+  const Time before = bed.clock();
+  EXPECT_EQ(device.create_ah(*pd, to_destination(kTestPeer), true, ah), -ETIMEDOUT);
+  EXPECT_GE(bed.clock() - before, std::chrono::seconds(3));
+  if (other.joinable()) other.join();
+  EXPECT_LE(done - began, std::chrono::milliseconds(10));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 
 #include "base/id_source.h"
 #include "device/engine_call.h"
+#include "device/fair_lock.h"
 #include "device/gid_table.h"
 #include "device/group_registry.h"
 #include "device/key_allocator.h"
@@ -188,8 +189,8 @@ class Device {
   const Gid gateway_ipv6_;
   const bool exclusive_;
 
-  std::mutex lock_;       // everything below
-  std::mutex port_lock_;  // calls into port_; taken after lock_ or without it
+  std::mutex lock_;     // everything below
+  FairLock port_lock_;  // calls into port_; taken after lock_ or without it
   EngineCaller caller_;
   KeyAllocator keys_;
   QpnAllocator qpns_;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ class PaperPort : public PortOps {
   int join_error = 0;
   int resolve_error = 0;
   MacAddress answer{{0x02, 0, 0, 0, 0, 0x02}};
+  std::function<void(Duration limit)> on_resolve;
 
   PortInfo info() override { return port; }
   std::vector<PortAddress> addresses() override { return list; }
@@ -56,8 +58,9 @@ class PaperPort : public PortOps {
     log.push_back("leave");
     return 0;
   }
-  int resolve(const Gid&, Duration, MacAddress& mac) override {
+  int resolve(const Gid&, Duration limit, MacAddress& mac) override {
     log.push_back("resolve");
+    if (on_resolve) on_resolve(limit);
     if (resolve_error == 0) mac = answer;
     return resolve_error;
   }
@@ -124,7 +127,10 @@ class TestBed {
     pass(std::chrono::microseconds(1));
   }
 
+  void pass(Duration time) { now_ns_.store(now_ns_.load() + time.count()); }
+
   PaperPort port;
+  std::function<void()> on_clock;  // whenever a control call asks for the time
   void (*on_event)(const transport::Event& event) = nullptr;
   std::vector<transport::Event> events;                // as long as nobody is told
   std::vector<std::vector<uint8_t>> wire;              // what left through the port
@@ -139,8 +145,11 @@ class TestBed {
     bool icrc_good = false;
   };
 
-  static Time now(void* self) { return static_cast<TestBed*>(self)->clock(); }
-  void pass(Duration time) { now_ns_.store(now_ns_.load() + time.count()); }
+  static Time now(void* self) {
+    auto& bed = *static_cast<TestBed*>(self);
+    if (bed.on_clock) bed.on_clock();
+    return bed.clock();
+  }
   static void turn(void* self, uint32_t index) {
     auto& bed = *static_cast<TestBed*>(self);
     bed.pass(bed.turn_takes);

@@ -64,8 +64,9 @@ class PortOps {
   virtual int join_group(const Gid& group) = 0;
   virtual int leave_group(const Gid& group) = 0;
 
-  // Shared ports: next-hop MAC by the kernel's routes and neighbours; waits at most `limit`.
-  // -ETIMEDOUT, -EHOSTUNREACH (no route). Own ports: -ENOTSUP (the engine resolves).
+  // Shared ports: next-hop MAC by the kernel's routes and neighbours; waits at most `limit`, and
+  // when asked again after -ETIMEDOUT goes on where it was. -EHOSTUNREACH: no route. Own ports:
+  // -ENOTSUP (the engine resolves).
   virtual int resolve(const Gid& destination, Duration limit, MacAddress& mac) = 0;
 };
 

@@ -38,6 +38,7 @@ namespace {
 
 constexpr auto kLookInterval = std::chrono::milliseconds(1);
 constexpr auto kAskInterval = std::chrono::milliseconds(500);
+constexpr auto kForgetAfter = std::chrono::seconds(2);  // then a question starts from its beginning
 constexpr uint16_t kDiscardPort = 9;
 
 struct CacheFree {
@@ -168,25 +169,6 @@ bool ask_kernel(nl_sock* socket, int if_index, nl_addr* hop) {
   return rtnl_neigh_add(socket, wanted.get(), NLM_F_CREATE) == 0;
 }
 
-int wait_for_neighbour(nl_sock* socket, int if_index, nl_addr* hop, Duration limit,
-                       MacAddress& mac) {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + limit;
-  auto next_ask = Clock::now();
-  bool asked = false;
-  while (true) {
-    if (is_known(socket, if_index, hop, mac)) return 0;
-    const auto now = Clock::now();
-    if (now >= next_ask) {
-      if (asked || !ask_kernel(socket, if_index, hop)) send_discard(if_index, hop);
-      asked = true;
-      next_ask = now + kAskInterval;
-    }
-    if (now >= deadline) return -ETIMEDOUT;
-    std::this_thread::sleep_for(kLookInterval);
-  }
-}
-
 absl::Status failed(int if_index, absl::string_view what, int error) {
   return absl::InternalError(
       absl::StrFormat("kernel interface %d: %s: %s", if_index, what, nl_geterror(error)));
@@ -278,7 +260,29 @@ int KernelInterface::resolve(const Gid& destination, Duration limit, MacAddress&
   if (type != RTN_UNICAST) return -EHOSTUNREACH;
   const Address hop = next_hop(route.get(), if_index_, target);
   if (hop == nullptr) return -EHOSTUNREACH;
-  return wait_for_neighbour(socket_, if_index_, hop.get(), limit, mac);
+  return wait_for_neighbour(gid_of(hop.get()), limit, mac);
+}
+
+int KernelInterface::wait_for_neighbour(const Gid& hop, Duration limit, MacAddress& mac) {
+  using Clock = std::chrono::steady_clock;
+  const Address address = address_of(hop);
+  const auto deadline = Clock::now() + limit;
+  std::erase_if(asking_,
+                [&](const auto& entry) { return entry.second.next + kForgetAfter < Clock::now(); });
+  while (!is_known(socket_, if_index_, address.get(), mac)) {
+    const auto now = Clock::now();
+    Asking& asking = asking_[hop];
+    if (now >= asking.next) {
+      if (asking.before || !ask_kernel(socket_, if_index_, address.get())) {
+        send_discard(if_index_, address.get());
+      }
+      asking = {now + kAskInterval, true};
+    }
+    if (now >= deadline) return -ETIMEDOUT;
+    std::this_thread::sleep_for(kLookInterval);
+  }
+  asking_.erase(hop);
+  return 0;
 }
 
 std::string gid_text(const Gid& gid) {

@@ -3,6 +3,8 @@
 #ifndef UROCE_NIC_KERNEL_INTERFACE_H
 #define UROCE_NIC_KERNEL_INTERFACE_H
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,14 +44,24 @@ class KernelInterface {
 
   // Next-hop MAC of `destination` by the kernel's routes out of this interface and its neighbour
   // table; asks the kernel to resolve what is not known and waits at most `limit`. 0,
-  // -EHOSTUNREACH (no route this way), -ETIMEDOUT, -EINVAL (multicast), -EIO.
+  // -EHOSTUNREACH (no route this way), -ETIMEDOUT, -EINVAL (multicast), -EIO. Asked again soon
+  // after -ETIMEDOUT it goes on with the question that is under way.
   int resolve(const Gid& destination, Duration limit, MacAddress& mac);
 
  private:
+  // A neighbour that the kernel was asked for and does not know yet.
+  struct Asking {
+    std::chrono::steady_clock::time_point next{};  // when to ask again
+    bool before = false;
+  };
+
   KernelInterface(int if_index, nl_sock* socket) : if_index_(if_index), socket_(socket) {}
+
+  int wait_for_neighbour(const Gid& hop, Duration limit, MacAddress& mac);
 
   const int if_index_;
   nl_sock* const socket_;
+  std::map<Gid, Asking> asking_;
 };
 
 // "10.9.0.1" or "fd00:9::1".
