@@ -12,6 +12,9 @@
 //
 // Going back is done once per loss: while a retry runs, a NAK counts only if it names a later PSN
 // than the last one, and an implied NAK not at all; neither costs a retry then. Progress ends it.
+//
+// Progress reloads both retry counters. An RNR NAK is no progress, but it is an answer: it reloads
+// the counter of retries, which is about silence, and not its own (doc/architecture.md).
 #include "transport/completer.h"
 
 #include "memory/scatter.h"
@@ -129,6 +132,8 @@ void take_rnr_nak(QpContext& qp, TransportEnv& env, Psn psn, uint8_t timer_code)
     }
     --req.rnr_left;
   }
+  // The peer is alive and has the packet: only silence since now counts against it.
+  req.retry_left = qp.attributes.retry_count;
   go_back(qp);
   req.recovering = true;
   req.recovery_psn = psn;

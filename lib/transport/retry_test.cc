@@ -217,6 +217,53 @@ TEST_F(Retry, RnrRetrySevenIsEndless) {  // TM-13
   EXPECT_EQ(counters.rnr_nak_received.value(), 25u);
 }
 
+TEST_F(Retry, TimeoutsBetweenRnrNaksDoNotAddUp) {
+  qp->attributes.rnr_retry = qp->req.rnr_left = 7;
+  post(1);
+  for (int i = 0; i < 10; ++i) {
+    requests();
+    rnr(kLocalPsn, 1);
+    ASSERT_TRUE(to_deadline());  // the wait is over
+    for (int lost = 0; lost < 3; ++lost) {
+      ASSERT_EQ(requests().size(), 1u);
+      ASSERT_TRUE(to_deadline()) << "round " << i;
+    }
+    ASSERT_EQ(qp->state, QpState::kRts) << "round " << i;
+  }
+  EXPECT_EQ(counters.local_ack_timeout_err.value(), 30u);
+}
+
+TEST_F(Retry, APeerThatFallsSilentAfterItsRnrNaksGetsItsRetriesAndNoMore) {
+  qp->attributes.rnr_retry = qp->req.rnr_left = 7;
+  post(1);
+  requests();
+  ASSERT_TRUE(to_deadline());
+  for (int i = 0; i < 5; ++i) {
+    requests();
+    rnr(kLocalPsn, 1);
+    ASSERT_TRUE(to_deadline());
+  }
+  size_t sends = 0;
+  do {
+    sends += requests().size();
+  } while (to_deadline());
+  EXPECT_EQ(sends, 4u);
+  expect_failed(WcStatus::kRetryExcErr, 0);
+}
+
+TEST_F(Retry, ATimeoutDoesNotReloadTheRnrRetries) {
+  qp->attributes.rnr_retry = qp->req.rnr_left = 1;
+  post(1);
+  requests();
+  rnr(kLocalPsn, 1);
+  ASSERT_TRUE(to_deadline());
+  requests();
+  ASSERT_TRUE(to_deadline());  // no answer
+  requests();
+  rnr(kLocalPsn, 1);
+  expect_failed(WcStatus::kRnrRetryExcErr, 0);
+}
+
 TEST_F(Retry, TheRequesterWaitsAsLongAsTheRnrCodeSays) {  // case 20
   struct Row {
     uint8_t code;
