@@ -126,8 +126,7 @@ void take_rnr_nak(QpContext& qp, TransportEnv& env, Psn psn, uint8_t timer_code)
   if (!alive(qp)) return;
   if (qp.attributes.rnr_retry != 7) {
     if (req.rnr_left == 0) {
-      ++env.counters->rnr_nak_retry_err;
-      fail_send(qp, env, WcStatus::kRnrRetryExcErr);
+      give_up(qp, env, WcStatus::kRnrRetryExcErr, psn);
       return;
     }
     --req.rnr_left;

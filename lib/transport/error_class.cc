@@ -82,6 +82,23 @@ void fail_send(QpContext& qp, TransportEnv& env, WcStatus status) {
   flush(qp, env);
 }
 
+void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn) {
+  const QpAttributes& attributes = qp.attributes;
+  const bool not_ready = status == WcStatus::kRnrRetryExcErr;
+  ++(not_ready ? env.counters->rnr_nak_retry_err : env.counters->retry_exceeded_err);
+  env.raise(Event{EventType::kGaveUp, nullptr,
+                  GaveUp{.when = env.now,
+                         .peer = attributes.av.dgid,
+                         .qpn = qp.qpn,
+                         .peer_qpn = attributes.dest_qpn,
+                         .psn = psn,
+                         .not_ready = not_ready,
+                         .retry_count = attributes.retry_count,
+                         .rnr_retry = attributes.rnr_retry,
+                         .timeout = attributes.timeout}});
+  fail_send(qp, env, status);
+}
+
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
   if (qp.resp.recv_wqe_held) complete_oldest_receive(qp, env, status);
   to_error(qp, env);

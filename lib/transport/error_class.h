@@ -13,6 +13,10 @@ namespace uroce::transport {
 // the conformance table) and everything behind it is flushed.
 void fail_send(QpContext& qp, TransportEnv& env, WcStatus status);
 
+// The retries of `status` (kRetryExcErr, kRnrRetryExcErr) are used up, with `psn` unanswered or
+// refused last: one event for the log, then fail_send.
+void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn);
+
 // The responder refuses for good: the held receive WQE, if any, ends with `status`; the queue
 // pair goes to ERR. The NAK, if any, has been queued before and still goes out.
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status);

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/types.h"
+
 namespace uroce::transport {
 
 // Values below 100 are those of ib_event_type.
@@ -19,11 +21,27 @@ enum class EventType : uint8_t {
   kPortErr = 10,
   kGidChange = 18,
   kCompletion = 100,  // an armed CQ has a completion: object is CompletionQueue::user
+  kGaveUp = 101,      // a connection's retries are used up: for the log, not for a handler
+};
+
+// What a connection that gave up leaves behind. By value: the queue pair may be gone when it is
+// read.
+struct GaveUp {
+  Time when{};
+  Gid peer;
+  Qpn qpn;
+  Qpn peer_qpn;
+  Psn psn;                  // that nobody acknowledged, or that the peer had no receive for
+  bool not_ready = false;   // rnr_retry ran out; else retry_cnt
+  uint8_t retry_count = 0;  // attributes of the queue pair
+  uint8_t rnr_retry = 0;
+  uint8_t timeout = 0;
 };
 
 struct Event {
   EventType type;
-  void* object;  // QpContext::user or CompletionQueue::user; nullptr for port events
+  void* object;  // QpContext::user or CompletionQueue::user; nullptr for port events and kGaveUp
+  GaveUp gave_up{};  // kGaveUp only
 };
 
 }  // namespace uroce::transport

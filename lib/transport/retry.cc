@@ -41,8 +41,7 @@ void send_again(QpContext& qp, TransportEnv& env, bool spend) {
   RequesterState& req = qp.req;
   if (spend) {
     if (req.retry_left == 0) {
-      ++env.counters->retry_exceeded_err;
-      fail_send(qp, env, WcStatus::kRetryExcErr);
+      give_up(qp, env, WcStatus::kRetryExcErr, req.unacked_psn);
       return;
     }
     --req.retry_left;

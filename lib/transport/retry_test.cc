@@ -58,6 +58,14 @@ class Retry : public QpFixture {
     handle_deadline(*qp, env);
     return true;
   }
+  std::vector<GaveUp> gave_up() {
+    std::vector<GaveUp> notes;
+    for (; env.event_head != env.event_tail; ++env.event_head) {
+      const Event& event = env.events[env.event_head % TransportEnv::kEventsMax];
+      if (event.type == EventType::kGaveUp) notes.push_back(event.gave_up);
+    }
+    return notes;
+  }
   void expect_failed(WcStatus status, size_t flushed) {
     const std::vector<Cqe> cqes = send_completions();
     ASSERT_EQ(cqes.size(), 1 + flushed);
@@ -104,6 +112,42 @@ TEST_F(Retry, ASilentPeerGetsThreeRetriesThenTheFirstRequestFailsAndTheRestIsFlu
   expect_failed(WcStatus::kRetryExcErr, 4);
   EXPECT_EQ(counters.local_ack_timeout_err.value(), 4u);
   EXPECT_EQ(counters.retransmitted_packets.value(), 15u);
+}
+
+// case 23
+TEST_F(Retry, AQueuePairThatGivesUpLeavesOneNoteWithBothEndsAndThePsn) {
+  post(1);
+  post(2);
+  requests();
+  ack(kLocalPsn);
+  while (to_deadline()) requests();
+  const std::vector<GaveUp> notes = gave_up();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].when, env.now);
+  EXPECT_EQ(notes[0].qpn, kQpn);
+  EXPECT_EQ(notes[0].peer, peer_gid);
+  EXPECT_EQ(notes[0].peer_qpn, kPeerQpn);
+  EXPECT_EQ(notes[0].psn, kLocalPsn + 1);
+  EXPECT_FALSE(notes[0].not_ready);
+  EXPECT_EQ(notes[0].retry_count, 3);
+  EXPECT_EQ(notes[0].timeout, 12);
+}
+
+TEST_F(Retry, AReceiverThatWasNeverReadyLeavesOneNoteWithThePsnItRefused) {
+  qp->attributes.rnr_retry = qp->req.rnr_left = 1;
+  post(1);
+  post(2);
+  requests();
+  for (int i = 0; i < 2; ++i) {
+    rnr(kLocalPsn + 1, 1);
+    to_deadline();
+    requests();
+  }
+  const std::vector<GaveUp> notes = gave_up();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].psn, kLocalPsn + 1);
+  EXPECT_TRUE(notes[0].not_ready);
+  EXPECT_EQ(notes[0].rnr_retry, 1);
 }
 
 TEST_F(Retry, SevenRetriesAreSevenAndNotForEver) {  // case 22

@@ -42,12 +42,13 @@ struct TransportEnv {
   std::array<Event, kEventsMax> events{};
   uint32_t event_head = 0;
   uint32_t event_tail = 0;
-  void raise(EventType type, void* object) {
+  void raise(EventType type, void* object) { raise(Event{type, object}); }
+  void raise(const Event& event) {
     if (event_tail - event_head == kEventsMax) {
       ++counters->events_lost;
       return;
     }
-    events[event_tail++ % kEventsMax] = {type, object};
+    events[event_tail++ % kEventsMax] = event;
   }
 };
 

@@ -2,6 +2,7 @@
 // Events on their way to the application's handlers: completions, asynchronous events, the port's.
 #include <vector>
 
+#include "device/failure_log.h"
 #include "verbs/face.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
@@ -34,6 +35,10 @@ void deliver_to_qp(ib_qp& qp, transport::EventType type) {
 }  // namespace
 
 void dispatch_event(const transport::Event& event) {
+  if (event.type == transport::EventType::kGaveUp) {
+    device::FailureLog::instance().write(event.gave_up);
+    return;
+  }
   LiveObjects& live = LiveObjects::instance();
   if (event.object == nullptr || !live.enter(event.object)) return;
   if (event.type == transport::EventType::kCompletion ||

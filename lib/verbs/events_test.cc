@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/log.h"
 #include "verbs/face_fixture.h"
 
 namespace uroce::verbs {
@@ -40,6 +41,29 @@ TEST_F(EventsTest, PortEventsReachEverySubscriberUntilItLeaves) {
   EXPECT_EQ(first.seen, std::vector{IB_EVENT_PORT_ERR});
   EXPECT_EQ(second.seen,
             (std::vector{IB_EVENT_PORT_ERR, IB_EVENT_PORT_ACTIVE, IB_EVENT_GID_CHANGE}));
+}
+
+TEST_F(EventsTest, AConnectionThatGaveUpIsLoggedOnce) {
+  std::vector<std::string> lines;
+  set_log_sink(
+      [](void* to, LogLevel, std::string_view sentence) {
+        static_cast<std::vector<std::string>*>(to)->emplace_back(sentence);
+      },
+      &lines);
+  const auto [a, b] = connected();
+  forget(b);
+  ASSERT_EQ(ib_destroy_qp(b), 0);
+  ASSERT_EQ(post_send(a, memory_.data(), 8, 7), 0);
+  const auto start = bed_.clock();
+  std::vector<ib_wc> entries;
+  while (entries.empty() && bed_.clock() - start < std::chrono::seconds(1)) {
+    entries = settle_and_poll();
+  }
+  set_log_sink(nullptr, nullptr);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].status, IB_WC_RETRY_EXC_ERR);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("retry_cnt ran out"), std::string::npos) << lines[0];
 }
 
 TEST_F(EventsTest, QueuePairEventsReachItsHandlerAndNobodyAfterDestruction) {

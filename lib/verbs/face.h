@@ -17,7 +17,8 @@ ib_device* open_device(device::Device& device);
 void close_device(ib_device* ibdev);
 device::Device& device_of(const ib_device* ibdev);
 
-// Calls the handler that an engine's event is for, if it still has an object and a handler. For the
+// Calls the handler that an engine's event is for, if it still has an object and a handler; logs a
+// connection that gave up. For the
 // owner of the loop to call with what Engine::poll_event gave: on the polling thread in inline
 // mode, on the event thread in worker mode; without a lock held. Any number of threads may.
 void dispatch_event(const transport::Event& event);
