@@ -46,6 +46,7 @@ struct ib_mr {
 // Registers [start, start + length) of this process under the addresses virt_addr … . The memory
 // stays the application's and must stay mapped until ib_dereg_mr() has returned; all of it is
 // touched once, so that no page fault is left for the packet path. The owner may always read it.
+// Unmapping it earlier is a crash at the next access: doc/execution.md.
 //
 // ERR_PTR: -EINVAL: length 0, a range that wraps around, REMOTE_WRITE or REMOTE_ATOMIC without
 // LOCAL_WRITE, an unknown access bit; -EOPNOTSUPP: ON_DEMAND or a FLUSH right; -EFAULT: a part of

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of memory regions of the native face.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <tuple>
 
 #include "verbs/face_fixture.h"
 
@@ -41,6 +44,96 @@ TEST_F(MrTest, BadArgumentsAreErrorPointers) {
   EXPECT_EQ(PTR_ERR(reg(memory_.data(), 0, 0)), -EINVAL);
   EXPECT_EQ(PTR_ERR(reg(memory_.data(), 1, IB_ACCESS_REMOTE_WRITE)), -EINVAL);
   EXPECT_EQ(PTR_ERR(reg(memory_.data(), 1, IB_ACCESS_ON_DEMAND)), -EOPNOTSUPP);
+}
+
+// An anonymous mapping, and a connection whose left end writes into it by RDMA.
+class MappedMemory : public MrTest {
+ protected:
+  static constexpr size_t kBytes = 3 * 4096;
+
+  MappedMemory() {
+    map_ = map(nullptr, 0);
+    std::tie(left_, right_) = connected();
+  }
+  ~MappedMemory() override { munmap(map_, kBytes); }
+
+  static uint8_t* map(void* place, int flags) {
+    void* memory =
+        mmap(place, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    return static_cast<uint8_t*>(memory);
+  }
+  ib_mr* reg_map(int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE) {
+    return reg(map_, kBytes, access);
+  }
+  // Eight bytes of 0x5A into the map's middle page, and what comes of it.
+  std::vector<ib_wc> write_through(__u32 rkey) {
+    memory_.fill(0x5A);
+    ib_sge sge = piece(memory_.data(), 8);
+    ib_rdma_wr wr{};
+    wr.wr.sg_list = &sge;
+    wr.wr.num_sge = 1;
+    wr.wr.opcode = IB_WR_RDMA_WRITE;
+    wr.wr.send_flags = IB_SEND_SIGNALED;
+    wr.remote_addr = reinterpret_cast<__u64>(map_ + 4096);
+    wr.rkey = rkey;
+    EXPECT_EQ(ib_post_send(left_, &wr.wr, nullptr), 0);
+    return settle_and_poll();
+  }
+
+  uint8_t* map_ = nullptr;
+  ib_qp* left_ = nullptr;
+  ib_qp* right_ = nullptr;
+};
+
+// Cases 56.
+TEST_F(MappedMemory, AHoleOrAMissingRightIsAnErrorAtRegistration) {
+  munmap(map_ + 4096, 4096);
+  EXPECT_EQ(PTR_ERR(reg_map()), -EFAULT);
+  map(map_, MAP_FIXED);
+  mprotect(map_ + 4096, 4096, PROT_READ);
+  EXPECT_EQ(PTR_ERR(reg_map()), -EFAULT);
+  ib_mr* readable = reg_map(IB_ACCESS_REMOTE_READ);
+  ASSERT_FALSE(IS_ERR(readable));
+  EXPECT_EQ(ib_dereg_mr(readable), 0);
+}
+
+TEST_F(MappedMemory, MemoryThatIsDeregisteredFirstMayBeUnmappedAndItsPeersAreRefused) {
+  ib_mr* mr = reg_map();
+  ASSERT_FALSE(IS_ERR(mr));
+  const __u32 rkey = mr->rkey;
+  ASSERT_EQ(ib_dereg_mr(mr), 0);
+  ASSERT_EQ(munmap(map_, kBytes), 0);
+  const std::vector<ib_wc> done = write_through(rkey);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, IB_WC_REM_ACCESS_ERR);
+  map(map_, MAP_FIXED);
+}
+
+// doc/execution.md: a region is a range of addresses.
+TEST_F(MappedMemory, AnotherMappingAtTheSamePlaceIsWhatPeersThenWrite) {
+  ib_mr* mr = reg_map();
+  ASSERT_FALSE(IS_ERR(mr));
+  munmap(map_, kBytes);
+  ASSERT_EQ(map(map_, MAP_FIXED), map_);
+  const std::vector<ib_wc> done = write_through(mr->rkey);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, IB_WC_SUCCESS);
+  EXPECT_EQ(map_[4096], 0x5A);
+  EXPECT_EQ(ib_dereg_mr(mr), 0);
+}
+
+// doc/execution.md: no answer can be made of it, and nothing hides it.
+TEST_F(MappedMemory, MemoryUnmappedUnderALiveRegionEndsTheProcessAtTheNextWrite) {
+  ib_mr* mr = reg_map();
+  ASSERT_FALSE(IS_ERR(mr));
+  EXPECT_DEATH(
+      {
+        munmap(map_ + 4096, 4096);
+        write_through(mr->rkey);
+      },
+      "");
+  EXPECT_EQ(ib_dereg_mr(mr), 0);
 }
 
 }  // namespace
