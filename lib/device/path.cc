@@ -48,9 +48,4 @@ transport::AddressVector make_address_vector(const AhAttributes& attributes, con
   return vector;
 }
 
-void set_source_port(transport::AddressVector& vector, uint32_t local_qpn, uint32_t remote_qpn) {
-  store_be16(vector.headers.bytes + vector.headers.length - wire::kUdpBytes,
-             udp_source_port(vector.flow_label, local_qpn, remote_qpn));
-}
-
 }  // namespace uroce::device

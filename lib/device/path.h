@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/types.h"
+#include "device/flow_label.h"
 #include "device/gid_table.h"
 #include "transport/address_vector.h"
 
@@ -51,7 +52,11 @@ struct PathEnds {
 transport::AddressVector make_address_vector(const AhAttributes& attributes, const PathEnds& ends);
 
 // Where a vector meets its queue pair: the UDP source port for label and QPNs.
-void set_source_port(transport::AddressVector& vector, uint32_t local_qpn, uint32_t remote_qpn);
+inline void set_source_port(transport::AddressVector& vector, uint32_t local_qpn,
+                            uint32_t remote_qpn) {
+  store_be16(vector.headers.bytes + vector.headers.length - wire::kUdpBytes,
+             udp_source_port(vector.flow_label, local_qpn, remote_qpn));
+}
 
 }  // namespace uroce::device
 

@@ -10,13 +10,13 @@
 namespace uroce::device {
 namespace {
 
-constexpr engine::QpnLayout kLayout{.slots_per_engine = 4, .engine_count = 2, .slot_bits = 3};
+constexpr engine::QpnLayout kLayout(4, 2, 3);
 
 // QP-01: 2 … 0xFFFFFE.
 TEST(QpnAllocator, ReservedNumbersNeverComeWhateverTheGenerations) {
   SeededIdSource ids(1);
   // Four generations only: the reserved numbers 0 and 1 come up again and again.
-  const engine::QpnLayout tight{.slots_per_engine = 2, .engine_count = 1, .slot_bits = 22};
+  const engine::QpnLayout tight(2, 1, 22);
   QpnAllocator qpns(tight, ids);
   for (int i = 0; i < 10'000; ++i) {
     const Qpn qpn = *qpns.take(0);
@@ -60,7 +60,7 @@ TEST(QpnAllocator, AFreedNumberIsNotHandedOutAgainAtOnce) {
 // Cases 55.
 TEST(QpnAllocator, NumbersAreNotConsecutive) {
   CsprngIdSource ids;
-  const engine::QpnLayout layout{.slots_per_engine = 1024, .engine_count = 1, .slot_bits = 10};
+  const engine::QpnLayout layout(1024, 1, 10);
   QpnAllocator qpns(layout, ids);
   int neighbours = 0;
   uint32_t last = 0;

@@ -26,14 +26,20 @@ struct DeviceShared {
 // bits above a random generation. Slots whose QPN would be 0, 1 or 0xFFFFFF are never given out;
 // QP 1 belongs to engine 0 and has a slot of its own behind the others.
 struct QpnLayout {
-  uint32_t slots_per_engine = 0;  // a power of two
-  uint32_t engine_count = 0;
-  uint32_t slot_bits = 0;  // of the device-wide slot
+  uint32_t slots_per_engine;  // a power of two
+  uint32_t engine_count;
+  uint32_t slot_bits;     // of the device-wide slot
+  uint32_t engine_shift;  // log2 of slots_per_engine
+  constexpr QpnLayout(uint32_t slots, uint32_t engines, uint32_t bits)
+      : slots_per_engine(slots),
+        engine_count(engines),
+        slot_bits(bits),
+        engine_shift(static_cast<uint32_t>(std::countr_zero(slots))) {}
   static QpnLayout of(const DeviceShared& shared);
   uint32_t device_slot(Qpn qpn) const { return qpn.value() & ((1u << slot_bits) - 1); }
   // May name an engine that does not exist, for a QPN that was never given out.
   uint32_t engine_of(Qpn qpn) const {
-    return qpn == kGsiQpn ? 0 : device_slot(qpn) >> std::countr_zero(slots_per_engine);
+    return qpn == kGsiQpn ? 0 : device_slot(qpn) >> engine_shift;
   }
   // Also the number of the QP's doorbell.
   uint32_t slot_of(Qpn qpn) const {

@@ -5,7 +5,9 @@
 //   decode    every frame: kind, headers, lengths; is it for us; address and QPN of one kind; fetch
 //             the context or the group's first members. Control frames end here.
 //   locate    every packet: queue pair or group; fetch the queues.
-//   execute   every packet, in order of arrival: ICRC, admission, transport.
+//   verify    every packet that has found one: ICRC. By themselves, one after the other, the long
+//             chains of dependent instructions overlap.
+//   execute   every packet, in order of arrival: admission, transport.
 //   settle    every queue pair that was touched.
 //
 // Nothing that a peer or the application can see happens before the ICRC is known to be good; what
@@ -21,7 +23,7 @@
 #include "transport/responder.h"
 #include "transport/ud.h"
 #include "wire/icrc.h"
-#include "wire/parse.h"
+#include "wire/parse_plain.h"
 
 namespace uroce::engine {
 namespace {
@@ -31,16 +33,7 @@ using transport::QpType;
 using wire::Drop;
 using wire::FrameKind;
 
-constexpr size_t kStage = 32;       // frames in flight between the passes
 constexpr size_t kFramesAhead = 3;  // whose bytes are fetched before they are looked at
-
-struct Packet {
-  wire::ParsedFrame parsed;
-  const RxFrame* frame;
-  QpContext* qp;              // unicast, when it is here
-  const group::Group* group;  // multicast, when it has members here
-  bool multicast;
-};
 
 static_assert(static_cast<int>(ChecksumVerdict::kIgnore) ==
               static_cast<int>(wire::ChecksumVerdict::kIgnore));
@@ -62,21 +55,6 @@ void hand_off(EngineState& engine, const RxFrame& frame, uint32_t to, bool icrc_
 
 // --- decode ---
 
-// What the port should have filtered out, where it cannot.
-Drop filter(const EngineConfig& config, const RxFrame& frame) {
-  if (config.own_port && !config.port_filters_nothing) return Drop::kNone;
-  if (frame.looped || frame.length < wire::kEthernetBytes || config.mac.is_zero()) {
-    return Drop::kNone;
-  }
-  // A shared port's ring also shows what its kernel sends.
-  if (!config.own_port && wire::load_mac(frame.bytes + 6) == config.mac) {
-    return Drop::kOwnSourceMac;
-  }
-  if (!config.port_filters_nothing) return Drop::kNone;
-  const MacAddress to = wire::load_mac(frame.bytes);
-  return to.is_multicast() || to == config.mac ? Drop::kNone : Drop::kNotForUs;
-}
-
 void decode_control(EngineState& engine, const RxFrame& frame, const wire::L3Info& info,
                     const wire::ParseOptions& options) {
   if (!engine.config.own_port) return engine.drops.count(info.not_roce);
@@ -91,27 +69,41 @@ Drop check_destination(const EngineState& engine, const wire::ParsedFrame& parse
   return Drop::kNone;
 }
 
+// Anything but a RoCE packet is dealt with at once. False: nothing to go on with.
+bool decode_unusual(EngineState& engine, const RxFrame& frame, const wire::ParseOptions& options,
+                    wire::ParsedFrame& parsed) {
+  const std::span<const uint8_t> bytes(frame.bytes, frame.length);
+  wire::L3Info info;
+  Drop drop = Drop::kNone;
+  switch (wire::classify(bytes, options, info)) {
+    case FrameKind::kRoce:
+      drop = wire::parse_roce(bytes, info, options, parsed);
+      break;
+    case FrameKind::kOther:
+      drop = info.not_roce;
+      break;
+    default:
+      decode_control(engine, frame, info, options);
+      return false;
+  }
+  if (drop != Drop::kNone) engine.drops.count(drop);
+  return drop == Drop::kNone;
+}
+
 // True when `packet` is to go on to the next pass.
 bool decode(EngineState& engine, const RxFrame& frame, Packet& packet) {
   const std::span<const uint8_t> bytes(frame.bytes, frame.length);
   const wire::ParseOptions options = options_of(engine.config, frame);
-  wire::L3Info info;
-  Drop drop = filter(engine.config, frame);
+  Drop drop = engine.filter.judge(frame);
   if (drop == Drop::kNone) {
-    switch (wire::classify(bytes, options, info)) {
-      case FrameKind::kRoce:
-        drop = wire::parse_roce(bytes, info, options, packet.parsed);
-        break;
-      case FrameKind::kOther:
-        drop = info.not_roce;
-        break;
-      default:
-        decode_control(engine, frame, info, options);
-        return false;
+    if (wire::is_plain_roce(bytes, options)) [[likely]] {
+      drop = wire::parse_plain_roce(bytes, options, packet.parsed);
+    } else if (!decode_unusual(engine, frame, options, packet.parsed)) {
+      return false;
     }
   }
   if (drop == Drop::kNone) drop = check_destination(engine, packet.parsed);
-  if (drop != Drop::kNone) {
+  if (drop != Drop::kNone) [[unlikely]] {
     engine.drops.count(drop);
     return false;
   }
@@ -135,7 +127,6 @@ void locate(EngineState& engine, Packet& packet) {
     }
     return;
   }
-  if (!engine.qps.owns(packet.parsed.dest_qpn)) return;
   packet.qp = engine.qps.find(packet.parsed.dest_qpn);
   if (packet.qp == nullptr) return;
   const transport::QpQueues* queues = packet.qp->queues;
@@ -143,11 +134,17 @@ void locate(EngineState& engine, Packet& packet) {
   __builtin_prefetch(&queues->recv.producer);
 }
 
+// --- verify ---
+
+void verify(Packet& packet) {
+  packet.icrc_good = packet.frame->icrc_good || wire::icrc_ok(packet.parsed);
+}
+
 // --- execute ---
 
 // Counts the packet or its drop.
-bool verified(EngineState& engine, const Packet& packet) {
-  if (!packet.frame->icrc_good && !wire::icrc_ok(packet.parsed)) {
+bool accept(EngineState& engine, const Packet& packet) {
+  if (!packet.icrc_good) [[unlikely]] {
     engine.drops.count(Drop::kIcrc);
     return false;
   }
@@ -167,7 +164,7 @@ bool others_have_members(EngineState& engine, const RxFrame& frame, bool send) {
   return any;
 }
 
-void execute_multicast(EngineState& engine, const Packet& packet) {
+void execute_multicast(EngineState& engine, Packet& packet) {
   const RxFrame& frame = *packet.frame;
   if (!packet.parsed.info->has(wire::kUd)) return engine.drops.count(Drop::kQpType);
   // A frame from another engine is a copy on offer: it goes no further, and nobody here is missing
@@ -178,7 +175,8 @@ void execute_multicast(EngineState& engine, const Packet& packet) {
     if (!from_other_engine) engine.drops.count(Drop::kGroupUnknown);
     return;
   }
-  if (!verified(engine, packet)) return;
+  if (packet.group == nullptr) verify(packet);
+  if (!accept(engine, packet)) return;
   if (offer) others_have_members(engine, frame, true);
   if (packet.group != nullptr) fan_out(engine, *packet.group, frame, packet.parsed);
 }
@@ -194,32 +192,30 @@ void deliver(EngineState& engine, QpContext& qp, const Packet& packet) {
   }
 }
 
-// Nobody here slows down on a congestion notification: a good one for a queue pair of ours ends
-// as a received packet that changes nothing.
-void execute_cnp(EngineState& engine, const Packet& packet) {
-  if (packet.qp == nullptr) return engine.drops.count(Drop::kCnpUnknownQp);
-  if (verified(engine, packet)) ++engine.counters.cnp_received;
+// For a queue pair that is not here: another engine's, or nobody's.
+void execute_stranger(EngineState& engine, const Packet& packet) {
+  const uint32_t owner = engine.qps.layout().engine_of(packet.parsed.dest_qpn);
+  if (owner != engine.config.index && owner < engine.shared.engine_count) {
+    return hand_off(engine, *packet.frame, owner, packet.frame->icrc_good);
+  }
+  const bool cnp = packet.parsed.info->has(wire::kCnpOp);
+  engine.drops.count(cnp ? Drop::kCnpUnknownQp : Drop::kQpnUnknown);
 }
 
 // Returns the queue pair that was touched, or nullptr.
 QpContext* execute_unicast(EngineState& engine, const Packet& packet) {
-  const Qpn qpn = packet.parsed.dest_qpn;
-  const uint32_t owner = engine.qps.layout().engine_of(qpn);
-  if (owner != engine.config.index && owner < engine.shared.engine_count) {
-    hand_off(engine, *packet.frame, owner, packet.frame->icrc_good);
+  if (packet.qp == nullptr) [[unlikely]] {
+    execute_stranger(engine, packet);
     return nullptr;
   }
-  if (packet.parsed.info->has(wire::kCnpOp)) {
-    execute_cnp(engine, packet);
+  if (!accept(engine, packet)) return nullptr;
+  if (packet.parsed.info->has(wire::kCnpOp)) [[unlikely]] {
+    // Nobody here slows down on a congestion notification: a good one changes nothing.
+    ++engine.counters.cnp_received;
     return nullptr;
   }
-  if (packet.qp == nullptr) {
-    engine.drops.count(Drop::kQpnUnknown);
-    return nullptr;
-  }
-  if (!verified(engine, packet)) return nullptr;
   const Drop refusal = admit(*packet.qp, packet.parsed);
-  if (refusal != Drop::kNone) {
+  if (refusal != Drop::kNone) [[unlikely]] {
     if (refusal == Drop::kPkey) ++packet.qp->pkey_violations;
     engine.drops.count(refusal);
     return nullptr;
@@ -235,7 +231,7 @@ void fetch_bytes(std::span<const RxFrame> frames, size_t index) {
 }
 
 void dispatch_stage(EngineState& engine, std::span<const RxFrame> frames) {
-  std::array<Packet, kStage> packets;
+  Stage& packets = engine.stage;
   size_t count = 0;
   for (size_t i = 0; i < kFramesAhead; ++i) fetch_bytes(frames, i);
   for (size_t i = 0; i < frames.size(); ++i) {
@@ -243,6 +239,9 @@ void dispatch_stage(EngineState& engine, std::span<const RxFrame> frames) {
     count += decode(engine, frames[i], packets[count]) ? 1 : 0;
   }
   for (size_t i = 0; i < count; ++i) locate(engine, packets[i]);
+  for (size_t i = 0; i < count; ++i) {
+    if (packets[i].qp != nullptr || packets[i].group != nullptr) verify(packets[i]);
+  }
 
   std::array<QpContext*, kStage> touched;
   size_t touched_count = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Doorbells: how a posting thread tells the engine that a queue has work, without a queue between.
 //
-// Two levels: one bit per QP slot, 64 to a word, and one byte per word. A producer touches the byte
-// only when it finds its bit clear, so a busy queue costs one locked instruction per post call, and
-// none at all when poster and engine are the same thread.
+// Three levels: one bit per QP slot, 64 to a word; one bit per such word; one byte for all. A
+// producer touches a level only when it finds its bit in the one below clear, so a busy queue costs
+// one locked instruction per post call, and none at all when poster and engine are the same thread.
 #ifndef UROCE_ENGINE_DOORBELL_H
 #define UROCE_ENGINE_DOORBELL_H
 
@@ -21,41 +21,51 @@ class Doorbells {
   // `exclusive`: posters are the engine's own thread. Allocates here only.
   Doorbells(uint32_t qp_slots, bool exclusive)
       : exclusive_(exclusive),
-        group_count_((qp_slots + 63) / 64),
-        groups_(std::make_unique<std::atomic<uint8_t>[]>(group_count_)),
-        rung_(std::make_unique<std::atomic<uint64_t>[]>(group_count_)) {}
+        summary_count_((qp_slots + kWord * kWord - 1) / (kWord * kWord)),
+        summaries_(std::make_unique<std::atomic<uint64_t>[]>(summary_count_)),
+        rung_(std::make_unique<std::atomic<uint64_t>[]>((qp_slots + kWord - 1) / kWord)) {}
 
   // Any posting thread, after it has published its WQEs.
   void ring(uint32_t qp_slot) {
-    const uint32_t group = qp_slot / 64;
-    const uint64_t bit = uint64_t{1} << (qp_slot % 64);
-    if ((set(rung_[group], bit) & bit) != 0) return;
-    groups_[group].store(1, std::memory_order_release);
+    const uint32_t word = qp_slot / kWord;
+    if (set(rung_[word], qp_slot % kWord)) return;
+    if (set(summaries_[word / kWord], word % kWord)) return;
     any_.store(1, std::memory_order_release);
   }
+
+  // The engine: whether collect() would find any.
+  bool any() const { return any_.load(std::memory_order_relaxed) != 0; }
 
   // The engine: calls visit(qp_slot) for each bell that rang since the last call.
   template <typename Visit>
   void collect(Visit&& visit) {
-    if (any_.load(std::memory_order_relaxed) == 0) return;
+    if (!any()) return;
     take(any_);
-    for (uint32_t group = 0; group < group_count_; ++group) {
-      if (groups_[group].load(std::memory_order_relaxed) == 0) continue;
-      take(groups_[group]);
-      for (uint64_t bits = take(rung_[group]); bits != 0; bits &= bits - 1) {
-        visit(group * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
-      }
+    for (uint32_t i = 0; i < summary_count_; ++i) {
+      if (summaries_[i].load(std::memory_order_relaxed) == 0) continue;
+      for_each_bit(take(summaries_[i]), i,
+                   [&](uint32_t word) { for_each_bit(take(rung_[word]), word, visit); });
     }
   }
 
  private:
-  // Returns what was set before. A bit that was set is about to be heard: whoever set it has told
-  // the engine, or is telling it now.
-  uint64_t set(std::atomic<uint64_t>& bits, uint64_t bit) {
-    if (!exclusive_) return bits.fetch_or(bit, std::memory_order_acq_rel);
+  static constexpr uint32_t kWord = 64;
+
+  // Sets a bit and returns whether it was set before. Then it is about to be heard: whoever set it
+  // has told the engine, or is telling it now.
+  bool set(std::atomic<uint64_t>& bits, uint32_t number) {
+    const uint64_t bit = uint64_t{1} << number;
+    if (!exclusive_) return (bits.fetch_or(bit, std::memory_order_acq_rel) & bit) != 0;
     const uint64_t before = bits.load(std::memory_order_relaxed);
     bits.store(before | bit, std::memory_order_relaxed);
-    return before;
+    return (before & bit) != 0;
+  }
+  // Calls visit for each bit of word `index`, counted over all words.
+  template <typename Visit>
+  static void for_each_bit(uint64_t bits, uint32_t index, Visit&& visit) {
+    for (; bits != 0; bits &= bits - 1) {
+      visit(index * kWord + static_cast<uint32_t>(std::countr_zero(bits)));
+    }
   }
   // Taking is an exchange: what a producer stored before its bell is visible after it.
   template <typename T>
@@ -67,8 +77,8 @@ class Doorbells {
   }
 
   const bool exclusive_;
-  const uint32_t group_count_;
-  const std::unique_ptr<std::atomic<uint8_t>[]> groups_;
+  const uint32_t summary_count_;
+  const std::unique_ptr<std::atomic<uint64_t>[]> summaries_;
   const std::unique_ptr<std::atomic<uint64_t>[]> rung_;
   alignas(kCacheLine) std::atomic<uint8_t> any_{0};
 };

@@ -55,6 +55,11 @@ void Engine::handle_clock_gap(Duration gap) {
   ++impl_->counters.clock_gaps;
 }
 
+bool Engine::has_output(Time now) const {
+  return impl_->doorbells.any() || !impl_->transmit.empty() || impl_->env.dirty_count != 0 ||
+         (impl_->host != nullptr && impl_->host->poll_timeout() <= now);
+}
+
 size_t Engine::poll_frames(Time now, std::span<TxSlot> slots) {
   impl_->env.now = now;
   const size_t filled = schedule_frames(*impl_, slots);

@@ -72,6 +72,9 @@ class Engine {
   // The loop found `gap` gone since its last turn: ACK timers are moved before any fires.
   void handle_clock_gap(Duration gap);
 
+  // Whether poll_frames has anything to do (it publishes what could not be published before, too).
+  // Asked first, because lending slots is not free.
+  bool has_output(Time now) const;
   // Output. Returns how many of the lent slots are filled, from the first on.
   size_t poll_frames(Time now, std::span<TxSlot> slots);
   size_t poll_handoff(std::span<Handoff> out);

@@ -53,8 +53,8 @@ class TestQp {
  private:
   friend class TestDevice;
   static std::vector<Cqe> poll(transport::CompletionQueue& cq) {
-    std::vector<Cqe> out(4096);
-    out.resize(cq_poll(cq, static_cast<uint32_t>(out.size()), out.data()));
+    std::vector<Cqe> out;
+    cq_poll(cq, 4096, [&](const Cqe& cqe) { out.push_back(cqe); });
     return out;
   }
   void post_to(const transport::AddressVector& av, Qpn to, uint32_t to_qkey, size_t offset,
@@ -300,8 +300,8 @@ inline void TestQp::post(const transport::SendWqe& wqe, size_t offset, uint32_t 
   queue.wqe(index) = wqe;
   queue.wqe(index).length = length;
   queue.wqe(index).sge_count = 1;
-  *reinterpret_cast<memory::Sge*>(queue.payload_area(index)) = {device.address(offset), length,
-                                                                TestDevice::kKey.value()};
+  *reinterpret_cast<memory::Sge*>(queue.payload_area(queue.wqe(index))) = {
+      device.address(offset), length, TestDevice::kKey.value()};
   queue.producer.store(index + 1);
   device.engines[device.engine_of(*this)]->doorbells().ring(device.layout().slot_of(qpn));
 }
@@ -322,7 +322,7 @@ inline void TestQp::post_to(const transport::AddressVector& av, Qpn to, uint32_t
   wqe.flags = transport::kSendSignaled;
   wqe.remote_qpn = to.value();
   wqe.remote_qkey = to_qkey;
-  queues->send.address_vector(queues->send.producer.load()) = av;
+  transport::SendQueue::address_vector(queues->send.wqe(queues->send.producer.load())) = av;
   post(wqe, offset, length);
 }
 

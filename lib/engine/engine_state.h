@@ -13,6 +13,8 @@
 #include "engine/engine.h"
 #include "engine/host_side.h"
 #include "engine/local_addresses.h"
+#include "engine/packet.h"
+#include "engine/port_filter.h"
 #include "engine/qp_table.h"
 #include "engine/timer_wheel.h"
 #include "engine/transmit_list.h"
@@ -45,7 +47,9 @@ struct EngineState {
   TimerWheel timers;
   ArmedTimeouts timeouts;
   Doorbells doorbells;
+  const PortFilter filter;
   LocalAddresses addresses;
+  Stage stage;
   HandoffRing handoffs;
 
   TransmitList transmit;

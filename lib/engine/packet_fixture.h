@@ -46,6 +46,7 @@ inline transport::AddressVector address_vector(const Gid& from, const Gid& to,
   av.sgid = from;
   av.dgid = to;
   av.multicast = to.is_multicast();
+  av.route = av.multicast ? Route::kBoth : Route::kWire;  // as the device makes it
   return av;
 }
 

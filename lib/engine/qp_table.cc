@@ -12,9 +12,8 @@ namespace uroce::engine {
 QpnLayout QpnLayout::of(const DeviceShared& shared) {
   const uint32_t slots = shared.engine_count * shared.qp_slots_per_engine;
   UROCE_ASSERT(std::has_single_bit(shared.qp_slots_per_engine) && slots >= 2 && slots <= 1u << 22);
-  return {.slots_per_engine = shared.qp_slots_per_engine,
-          .engine_count = shared.engine_count,
-          .slot_bits = static_cast<uint32_t>(std::bit_width(slots - 1))};
+  return {shared.qp_slots_per_engine, shared.engine_count,
+          static_cast<uint32_t>(std::bit_width(slots - 1))};
 }
 
 QpTable::QpTable(const QpnLayout& layout, uint32_t index)

@@ -28,8 +28,9 @@ class QpTable {
   // Slots, that of QP 1 included.
   uint32_t slot_count() const { return layout_.slots_per_engine + 1; }
 
-  // The queue pair, or nullptr. owns(qpn) must hold.
+  // The queue pair, or nullptr: also when it is another engine's.
   transport::QpContext* find(Qpn qpn) {
+    if (!owns(qpn)) return nullptr;
     transport::QpContext& qp = contexts_[layout_.slot_of(qpn)];
     return qp.queues != nullptr && qp.qpn == qpn ? &qp : nullptr;
   }
@@ -39,9 +40,10 @@ class QpTable {
   transport::QpContext& at(uint32_t slot) { return contexts_[slot]; }
   uint32_t slot_of(const transport::QpContext& qp) const { return layout_.slot_of(qp.qpn); }
 
-  // Pulls the lines that every packet needs towards the CPU. owns(qpn) must hold.
-  void prefetch(Qpn qpn) const { prefetch_slot(layout_.slot_of(qpn)); }
-  void prefetch_slot(uint32_t slot) const {
+  // Pulls the lines that every packet needs towards the CPU. owns(qpn) must hold. Always inlined:
+  // to the compiler a function that does nothing else has no effect, and its calls would go.
+  [[gnu::always_inline]] void prefetch(Qpn qpn) const { prefetch_slot(layout_.slot_of(qpn)); }
+  [[gnu::always_inline]] void prefetch_slot(uint32_t slot) const {
     const auto* context = reinterpret_cast<const char*>(&contexts_[slot]);
     __builtin_prefetch(context);
     __builtin_prefetch(context + offsetof(transport::QpContext, attributes));

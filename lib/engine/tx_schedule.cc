@@ -55,27 +55,35 @@ Route multicast_route(EngineState& engine, const TxSlot& slot) {
   return Route::kWire;
 }
 
-Emitted emit_datagram(EngineState& engine, QpContext& qp, TxSlot& slot) {
-  if (!transport::datagram_ready(qp)) return Emitted::kIdle;
-  if (!transport::emit_datagram(qp, engine.env, slot)) return Emitted::kNoFrame;
-  if (slot.route != Route::kLocal && wire::load_mac(slot.room).is_multicast()) {
-    slot.route = multicast_route(engine, slot);
+// Fills slots while the queue pair's turn lasts. `idle`: it has nothing more.
+size_t emit_reliables(EngineState& engine, QpContext& qp, std::span<TxSlot> slots, bool& idle) {
+  size_t filled = 0;
+  while (filled < slots.size() && engine.turn_left > 0) {
+    const Emitted emitted = emit_reliable(engine, qp, slots[filled]);
+    idle = emitted == Emitted::kIdle;
+    if (idle) break;
+    filled += emitted == Emitted::kFrame ? 1 : 0;
+    --engine.turn_left;
   }
-  return Emitted::kFrame;
+  return filled;
+}
+
+size_t emit_datagrams(EngineState& engine, QpContext& qp, std::span<TxSlot> slots, bool& idle) {
+  const size_t filled = transport::emit_datagrams(qp, engine.env, slots, engine.turn_left);
+  for (TxSlot& slot : slots.first(filled)) {
+    // Only a group's packets go both ways, and only if somebody is here to hear them.
+    if (slot.route == Route::kBoth) slot.route = multicast_route(engine, slot);
+  }
+  idle = !transport::datagram_ready(qp);
+  return filled;
 }
 
 // Gives the queue pair at the head of the list its turn. Returns how many slots it filled.
 size_t run_turn(EngineState& engine, std::span<TxSlot> slots) {
   QpContext& qp = engine.transmit.front();
-  size_t filled = 0;
   bool idle = false;
-  while (filled < slots.size() && engine.turn_left > 0 && !idle) {
-    const Emitted emitted = qp.type == QpType::kRc ? emit_reliable(engine, qp, slots[filled])
-                                                   : emit_datagram(engine, qp, slots[filled]);
-    filled += emitted == Emitted::kFrame ? 1 : 0;
-    idle = emitted == Emitted::kIdle;
-    if (!idle) --engine.turn_left;
-  }
+  const size_t filled = qp.type == QpType::kRc ? emit_reliables(engine, qp, slots, idle)
+                                               : emit_datagrams(engine, qp, slots, idle);
   if (idle || engine.turn_left == 0) {
     engine.transmit.pop_front();
     engine.turn_left = engine.config.burst_per_qp;

@@ -168,14 +168,23 @@ bool Queue::unwanted(const rte_mbuf* frame) {
   return false;
 }
 
+// Nearly every mbuf is held by nobody else and comes from the same pool as its neighbours: these go
+// back together.
 void Queue::release(std::span<const RxFrame> frames) {
-  std::array<rte_mbuf*, 64> mbufs;
-  for (size_t done = 0; done < frames.size();) {
-    const size_t count = std::min(frames.size() - done, mbufs.size());
-    for (size_t i = 0; i < count; ++i) mbufs[i] = mbuf_of(frames[done + i].token);
-    rte_pktmbuf_free_bulk(mbufs.data(), static_cast<unsigned>(count));
-    done += count;
+  std::array<void*, kBurst> free;
+  unsigned count = 0;
+  rte_mempool* pool = settings_.pool;
+  for (const RxFrame& frame : frames) {
+    rte_mbuf* mbuf = rte_pktmbuf_prefree_seg(mbuf_of(frame.token));
+    if (mbuf == nullptr) continue;
+    if (mbuf->pool != pool || count == free.size()) [[unlikely]] {
+      if (count != 0) rte_mempool_put_bulk(pool, free.data(), count);
+      count = 0;
+      pool = mbuf->pool;
+    }
+    free[count++] = mbuf;
   }
+  if (count != 0) rte_mempool_put_bulk(pool, free.data(), count);
 }
 
 // Used slots are the first ones, so a refill touches only what was used; unused ones stay as they

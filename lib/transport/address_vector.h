@@ -19,8 +19,8 @@ struct AddressVector {
   wire::HeaderTemplate headers;
   Gid sgid;
   Gid dgid;
-  uint32_t flow_label = 0;  // of the AV; 0: the source port follows from the QPNs
-  Route route = Route::kWire;
+  uint32_t flow_label = 0;     // of the AV; 0: the source port follows from the QPNs
+  Route route = Route::kWire;  // a group's: kBoth, and the engine looks whether anybody is here
   bool multicast = false;
 };
 static_assert(std::is_trivially_copyable_v<AddressVector>);

@@ -211,7 +211,6 @@ bool response_fits(const QpContext& qp, const wire::ParsedFrame& frame, bool end
 // The next response packet of the oldest WQE, a READ.
 void take_read_data(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
   RequesterState& req = qp.req;
-  const SendQueue& send = qp.queues->send;
   const SendWqe& wqe = oldest_wqe(qp);
   const bool ends_read = packets_left(qp) == 1;
   const uint32_t done = (frame.psn - oldest_progress(qp).first_psn.value()).value();
@@ -221,7 +220,7 @@ void take_read_data(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& f
     fail_send(qp, env, WcStatus::kBadRespErr);
     return;
   }
-  const auto sges = send.sges(send.consumer.load(std::memory_order_relaxed));
+  const auto sges = qp.queues->send.sges(wqe);
   if (memory::scatter(*env.keys, qp.pd, sges, offset, frame.payload, expected_bytes) !=
       memory::KeyVerdict::kGood) {
     fail_send(qp, env, WcStatus::kLocProtErr);

@@ -8,14 +8,11 @@
 
 #include <algorithm>
 
+#include "transport/completion_entry.h"
 #include "transport/transport_env.h"
 
 namespace uroce::transport {
 namespace {
-
-bool wakes_solicited(const Cqe& cqe) {
-  return cqe.solicited != 0 || cqe.status != WcStatus::kSuccess;
-}
 
 void publish(CqLane& lane) { lane.producer.store(lane.written, std::memory_order_release); }
 
@@ -33,7 +30,12 @@ bool notify(TransportEnv& env, CompletionQueue& cq, bool solicited) {
   return true;
 }
 
-bool refuse(TransportEnv& env, CompletionQueue& cq) {
+}  // namespace
+
+bool cq_make_room(TransportEnv& env, CompletionQueue& cq) {
+  CqLane& lane = cq.lanes[env.engine_index];
+  lane.cached_consumer = lane.consumer.load(std::memory_order_acquire);
+  if (lane.written - lane.cached_consumer < lane.depth) return true;
   ++env.counters->cq_overrun;
   if (!cq.overrun.exchange(true, std::memory_order_relaxed)) {
     env.raise(EventType::kCqErr, cq.user);
@@ -41,42 +43,26 @@ bool refuse(TransportEnv& env, CompletionQueue& cq) {
   return false;
 }
 
-// Copies from one lane up to `count` entries that were not taken back.
-uint32_t poll_lane(CqLane& lane, uint32_t count, Cqe* out) {
-  uint32_t at = lane.consumer.load(std::memory_order_relaxed);
-  const uint32_t end = lane.producer.load(std::memory_order_acquire);
-  if (at == end) return 0;
-  uint32_t copied = 0;
-  while (at != end && copied < count) {
-    const Cqe& entry = lane.entries[at++ & lane.mask];
-    if (entry.qp != nullptr) out[copied++] = entry;
-  }
-  lane.consumer.store(at, std::memory_order_release);
-  return copied;
-}
-
-}  // namespace
-
-bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
+void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq) {
   CqLane& lane = cq.lanes[env.engine_index];
-  if (lane.written - lane.cached_consumer >= lane.depth) {
-    lane.cached_consumer = lane.consumer.load(std::memory_order_acquire);
-    if (lane.written - lane.cached_consumer >= lane.depth) return refuse(env, cq);
-  }
-  lane.entries[lane.written++ & lane.mask] = cqe;
-  lane.solicited = lane.solicited || wakes_solicited(cqe);
-  if (lane.dirty) return true;
   if (env.dirty_count == TransportEnv::kDirtyMax) cq_publish_all(env);
   if (env.dirty_count < TransportEnv::kDirtyMax) {
     lane.dirty = true;
     env.dirty[env.dirty_count++] = &cq;
-    return true;
+    return;
   }
   // The list is full of queues whose event found no room: this one is shown at once.
   publish(lane);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!notify(env, cq, lane.solicited)) ++env.counters->events_lost;
   lane.solicited = false;
+}
+
+bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
+  Cqe* entry = cq_claim(env, cq);
+  if (entry == nullptr) return false;
+  *entry = cqe;
+  cq_commit(env, cq, cqe);
   return true;
 }
 
@@ -99,17 +85,6 @@ void cq_publish_all(TransportEnv& env) {
     }
   }
   env.dirty_count = kept;
-}
-
-uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Cqe* out) {
-  uint32_t copied = 0;
-  uint32_t lane = cq.next_lane;
-  for (uint32_t visited = 0; visited < cq.lane_count && copied < count; ++visited) {
-    copied += poll_lane(cq.lanes[lane], count - copied, out + copied);
-    if (++lane == cq.lane_count) lane = 0;
-  }
-  cq.next_lane = lane;
-  return copied;
 }
 
 bool cq_has_entries(const CompletionQueue& cq) {

@@ -96,18 +96,43 @@ struct CompletionQueue {
 
 struct TransportEnv;
 
-// Appends to this engine's lane. False: the lane is full; the CQ is marked overrun and an event
-// is raised once; the caller moves its queue pair to ERR.
+// Appends to this engine's lane. False: the lane is full; the CQ is
+// marked overrun and an event is raised once; the caller moves its queue pair to ERR.
 bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe);
 
-// Publishes all lanes that cq_push made dirty, one release store each, and raises an event for
+// The slow parts of claiming and committing an entry: transport/completion_entry.h.
+bool cq_make_room(TransportEnv& env, CompletionQueue& cq);
+void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq);
+
+// Publishes all lanes that have become dirty, one release store each, and raises an event for
 // each armed queue; a queue whose event finds the event ring full is tried again at the next call.
 // Called once at the end of every engine input.
 void cq_publish_all(TransportEnv& env);
 
-// Consumer side, one thread at a time: copies up to `count` entries into `out` in order of each
-// lane; entries taken back are skipped. Returns how many were copied.
-uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Cqe* out);
+// Consumer side, one thread at a time: calls take(entry) for up to `count` entries, in order of
+// each lane, where they lie; entries taken back are skipped. Returns how many were taken.
+template <typename Take>
+inline uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Take&& take) {
+  uint32_t taken = 0;
+  uint32_t lane_index = cq.next_lane;
+  for (uint32_t visited = 0; visited < cq.lane_count && taken < count; ++visited) {
+    CqLane& lane = cq.lanes[lane_index];
+    uint32_t at = lane.consumer.load(std::memory_order_relaxed);
+    const uint32_t end = lane.producer.load(std::memory_order_acquire);
+    if (at != end) {
+      while (at != end && taken < count) {
+        const Cqe& entry = lane.entries[at++ & lane.mask];
+        if (entry.qp == nullptr) continue;
+        take(entry);
+        ++taken;
+      }
+      lane.consumer.store(at, std::memory_order_release);
+    }
+    if (++lane_index == cq.lane_count) lane_index = 0;
+  }
+  cq.next_lane = lane_index;
+  return taken;
+}
 
 // Consumer side: whether a poll would find something.
 bool cq_has_entries(const CompletionQueue& cq);

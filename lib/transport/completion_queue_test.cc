@@ -40,10 +40,8 @@ class CompletionQueueTest : public ::testing::Test {
     return c;
   }
   std::vector<uint64_t> poll(uint32_t count = 100) {
-    std::vector<Cqe> out(count);
-    out.resize(cq_poll(*cq, count, out.data()));
     std::vector<uint64_t> ids;
-    for (const Cqe& c : out) ids.push_back(c.wr_id);
+    cq_poll(*cq, count, [&](const Cqe& cqe) { ids.push_back(cqe.wr_id); });
     return ids;
   }
   static std::vector<EventType> events(TransportEnv& e) {

@@ -61,7 +61,7 @@ class ModelPeer {
     take_part(sent);
     ++expected_;
     ++packets_taken;
-    if (!sent.frame.ack_request) return {};
+    if (!sent.frame.ack_request()) return {};
     return {acknowledge(sent.frame.psn)};
   }
 
@@ -100,7 +100,7 @@ class ModelPeer {
     const wire::Reth reth = sent.reth();
     const uint32_t packets = std::max(1u, (reth.length_bytes + mtu_bytes_ - 1) / mtu_bytes_);
     EXPECT_EQ(sent.frame.payload_length, 0u);
-    EXPECT_TRUE(sent.frame.ack_request);
+    EXPECT_TRUE(sent.frame.ack_request());
     if (fresh) {
       EXPECT_FALSE(inside_);
       nak_sent_ = false;

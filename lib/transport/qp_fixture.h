@@ -224,15 +224,17 @@ class QpFixture : public ::testing::Test {
     wqe.flags = request.flags;
     if ((request.flags & kSendInline) != 0) {
       wqe.length = static_cast<uint32_t>(request.inline_data.size());
-      std::copy(request.inline_data.begin(), request.inline_data.end(), queue.payload_area(index));
+      std::copy(request.inline_data.begin(), request.inline_data.end(),
+                queue.payload_area(queue.wqe(index)));
     } else {
       wqe.sge_count = static_cast<uint8_t>(request.sges.size());
       wqe.length = static_cast<uint32_t>(memory::total_length(request.sges));
       std::copy(request.sges.begin(), request.sges.end(),
-                reinterpret_cast<memory::Sge*>(queue.payload_area(index)));
+                reinterpret_cast<memory::Sge*>(queue.payload_area(queue.wqe(index))));
     }
     if (queue.has_address_vectors) {
-      queue.address_vector(index) = request.av != nullptr ? *request.av : qp->attributes.av;
+      queue.address_vector(queue.wqe(index)) =
+          request.av != nullptr ? *request.av : qp->attributes.av;
     }
     queue.producer.store(index + 1);
   }
@@ -280,7 +282,7 @@ class QpFixture : public ::testing::Test {
   }
 
   // --- output ----------------------------------------------------------------------------------
-  // What emit_response, emit_request or emit_datagram puts out until it has no more.
+  // What emit_response, emit_request or emit_datagrams puts out until it has no more.
   std::vector<Sent> responses(size_t most = 4096) {
     return emitted(most, [this](TxSlot& slot) { return emit_response(*qp, env, slot); });
   }
@@ -288,11 +290,14 @@ class QpFixture : public ::testing::Test {
     return emitted(most, [this](TxSlot& slot) { return emit_request(*qp, env, slot); });
   }
   std::vector<Sent> datagrams(size_t most = 4096) {
-    return emitted(most, [this](TxSlot& slot) { return emit_datagram(*qp, env, slot); });
+    return emitted(most, [this](TxSlot& slot) {
+      uint32_t turn = 1;
+      return emit_datagrams(*qp, env, {&slot, 1}, turn) == 1;
+    });
   }
   static std::vector<Cqe> poll(CompletionQueue& cq) {
-    std::vector<Cqe> out(1024);
-    out.resize(cq_poll(cq, static_cast<uint32_t>(out.size()), out.data()));
+    std::vector<Cqe> out;
+    cq_poll(cq, 1024, [&](const Cqe& cqe) { out.push_back(cqe); });
     return out;
   }
   std::vector<Cqe> send_completions() {

@@ -71,7 +71,7 @@ TEST(QpMemory, SlotsHoldWhatWasGranted) {
   EXPECT_EQ(q->send.mask, 127u);
   EXPECT_EQ(q->recv.depth, 3u);
   EXPECT_TRUE(q->send.has_address_vectors);
-  EXPECT_LE(q->send.payload_area(0) + 300, q->send.slot(1));
+  EXPECT_LE(q->send.payload_area(q->send.wqe(0)) + 300, q->send.slot(1));
   EXPECT_LE(reinterpret_cast<const uint8_t*>(q->recv.wqe(0).sge_array() + 16), q->recv.slot(1));
 }
 

@@ -146,10 +146,10 @@ bool copy_payload(const QpContext& qp, const TransportEnv& env, const SendWqe& w
                   uint8_t* to, uint32_t count) {
   const SendQueue& send = qp.queues->send;
   if ((wqe.flags & kSendInline) != 0) {
-    std::memcpy(to, send.payload_area(qp.req.next_index) + offset, count);
+    std::memcpy(to, send.payload_area(wqe) + offset, count);
     return true;
   }
-  return memory::gather(*env.keys, qp.pd, send.sges(qp.req.next_index), offset, to, count) ==
+  return memory::gather(*env.keys, qp.pd, send.sges(wqe), offset, to, count) ==
          memory::KeyVerdict::kGood;
 }
 

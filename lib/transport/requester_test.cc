@@ -58,12 +58,12 @@ TEST_F(Requester, AShortSendIsOnePacketWithAllFieldsAsAgreed) {
   EXPECT_EQ(packet.frame.dest_qpn, kPeerQpn);
   EXPECT_EQ(packet.frame.pkey, 0xFFFF);
   EXPECT_EQ(packet.frame.pad, 3);
-  EXPECT_TRUE(packet.frame.mig_req);
-  EXPECT_TRUE(packet.frame.ack_request);
-  EXPECT_FALSE(packet.frame.solicited);
+  EXPECT_TRUE(packet.frame.mig_req());
+  EXPECT_TRUE(packet.frame.ack_request());
+  EXPECT_FALSE(packet.frame.solicited());
   EXPECT_EQ(packet.payload(), pattern(5));
   EXPECT_EQ(packet.route, Route::kWire);
-  EXPECT_EQ(packet.frame.udp_source_port, 0xC123);
+  EXPECT_EQ(packet.frame.udp_source_port(), 0xC123);
   EXPECT_EQ(counters.sent_packets.value(), 1u);
   EXPECT_EQ(counters.sent_bytes.value(), 5u);
   EXPECT_EQ(counters.retransmitted_packets.value(), 0u);
@@ -145,7 +145,7 @@ TEST_F(Requester, SolicitedMarksTheLastPacketOfWhatTakesAReceive) {
   const auto marks = [this](WrOpcode opcode) {
     post(opcode, 3000, kSendSolicited);
     std::vector<bool> out;
-    for (const Sent& packet : requests()) out.push_back(packet.frame.solicited);
+    for (const Sent& packet : requests()) out.push_back(packet.frame.solicited());
     return out;
   };
   const std::vector<bool> last{false, false, true};
@@ -161,7 +161,7 @@ TEST_F(Requester, ALongMessageAsksOnThePacketAfterSixtyFiveWithout) {
   post(WrOpcode::kRdmaWrite, 118 * 256);
   std::vector<uint32_t> asking;
   for (const Sent& packet : requests()) {
-    if (packet.frame.ack_request) asking.push_back(packet.psn());
+    if (packet.frame.ack_request()) asking.push_back(packet.psn());
   }
   EXPECT_EQ(asking, (std::vector<uint32_t>{0x141, 0x175}));
 }
@@ -227,7 +227,7 @@ TEST_F(Requester, AReadTakesAsManyPsnsAsItsAnswerHasPackets) {
   const std::vector<Sent> packets = requests();
   ASSERT_EQ(opcodes(packets), (std::vector<Opcode>{Opcode::kRcReadRequest, Opcode::kRcSendOnly}));
   EXPECT_EQ(packets[0].reth(), (wire::Reth{0x10000, Key(0xABCD), 3 * 1024 + 1}));
-  EXPECT_TRUE(packets[0].frame.ack_request);
+  EXPECT_TRUE(packets[0].frame.ack_request());
   EXPECT_EQ(packets[1].frame.psn, kLocalPsn + 4);
 }
 
@@ -306,8 +306,8 @@ TEST_F(Requester, TheWindowStopsSendingAndItsLastPacketAsks) {
   post(WrOpcode::kSend, 2 * kUnackedPsnsMax * 256);
   const std::vector<Sent> packets = requests();
   ASSERT_EQ(packets.size(), kUnackedPsnsMax);
-  EXPECT_TRUE(packets.back().frame.ack_request);
-  EXPECT_FALSE(packets[kUnackedPsnsMax - 2].frame.ack_request);
+  EXPECT_TRUE(packets.back().frame.ack_request());
+  EXPECT_FALSE(packets[kUnackedPsnsMax - 2].frame.ack_request());
   EXPECT_FALSE(request_ready(*qp, env.now));
   ack(kLocalPsn + 9);
   EXPECT_EQ(requests().size(), 10u);

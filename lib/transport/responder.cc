@@ -213,7 +213,7 @@ bool complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
     cqe.wc_flags = kWcGrh | kWcWithImm;
     cqe.immediate_be = frame.imm().network_order;
   }
-  cqe.solicited = frame.solicited;
+  cqe.solicited = frame.solicited();
   recv.consumer.store(index + 1, std::memory_order_release);
   qp.resp.recv_wqe_held = false;
   if (!cq_push(env, *qp.recv_cq, cqe)) [[unlikely]] {
@@ -244,7 +244,7 @@ void take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time 
     resp.message = MessageInProgress::kSend;
     resp.recv_wqe_held = true;
   }
-  if (frame.ack_request) owe_acknowledge(qp, frame.psn);
+  if (frame.ack_request()) owe_acknowledge(qp, frame.psn);
 }
 
 // Places a part of a WRITE. The last bytes go last and in one piece: programs wait for them.
@@ -285,7 +285,7 @@ void take_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time
       return;
     }
   }
-  if (frame.ack_request) owe_acknowledge(qp, frame.psn);
+  if (frame.ack_request()) owe_acknowledge(qp, frame.psn);
 }
 
 void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {

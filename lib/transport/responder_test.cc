@@ -207,7 +207,7 @@ TEST_F(ResponderTest, ReadReturnsMemoryAndCountsTheMessageAtOnce) {
   EXPECT_EQ(out[0].opcode(), Opcode::kRcReadResponseFirst);
   EXPECT_EQ(out[2].opcode(), Opcode::kRcReadResponseLast);
   EXPECT_EQ(out[0].aeth(), (wire::Aeth{0x1F, 1}));
-  EXPECT_FALSE(out[0].frame.ack_request);
+  EXPECT_FALSE(out[0].frame.ack_request());
   EXPECT_EQ(out[2].payload(), bytes_at(64 + 2048, 52));
   EXPECT_EQ(counters.rx_read_requests.value(), 1u);
 }

@@ -51,32 +51,31 @@ void append_acknowledge(QpContext& qp, Psn psn, uint8_t syndrome) {
   r.msn = qp.resp.msn;
 }
 
-// Begins a packet; returns where the BTH is. What follows it is the caller's.
-uint8_t* begin_packet(const QpContext& qp, TransportEnv& env, TxSlot& slot, Opcode opcode, Psn psn,
-                      uint32_t payload_bytes) {
+// What all response packets have in common: the BTH, the slot's length and route, the counters.
+wire::Bth begin_packet(const QpContext& qp, TransportEnv& env, TxSlot& slot, Opcode opcode, Psn psn,
+                       uint32_t payload_bytes) {
   const AddressVector& av = qp.attributes.av;
-  const uint32_t ib_bytes = wire::ib_length(opcode, payload_bytes);
-  UROCE_ASSERT(av.headers.length + ib_bytes <= slot.capacity);
-  uint8_t* bth = wire::emit_headers(slot.room, av.headers, ib_bytes, env.ip_id++);
+  slot.length = av.headers.length + wire::ib_length(opcode, payload_bytes);
+  slot.route = av.route;
+  UROCE_ASSERT(slot.length <= slot.capacity);
   wire::Bth header;
   header.opcode = opcode;
   header.pad = wire::pad_bytes(payload_bytes);
   header.pkey = qp.pkey;
   header.dest_qpn = qp.attributes.dest_qpn;
   header.psn = psn;
-  header.store(bth);
-  slot.length = av.headers.length + ib_bytes;
-  slot.route = av.route;
+  ++env.ip_id;
   ++env.counters->sent_packets;
   env.counters->sent_bytes.add(payload_bytes);
-  return bth;
+  return header;
 }
 
 void emit_acknowledge(const QpContext& qp, TransportEnv& env, TxSlot& slot, const Response& r) {
-  uint8_t* bth = begin_packet(qp, env, slot, Opcode::kRcAcknowledge, r.psn, 0);
-  Aeth{r.syndrome, r.msn}.store(bth + wire::kBthBytes);
   const wire::HeaderTemplate& headers = qp.attributes.av.headers;
-  wire::finish_icrc(slot.room, headers.l3_offset, headers.ipv6, slot.length - wire::kIcrcBytes);
+  const wire::Bth header = begin_packet(qp, env, slot, Opcode::kRcAcknowledge, r.psn, 0);
+  const uint32_t aeth = headers.length + wire::kBthBytes;
+  Aeth{r.syndrome, r.msn}.store(slot.room + aeth);
+  wire::seal_packet(slot.room, headers, env.ip_id, header, aeth + Aeth::kBytes);
 }
 
 // The next packet of a READ response. False: the R_Key no longer gives the right to read.
@@ -93,10 +92,11 @@ bool emit_read(const QpContext& qp, TransportEnv& env, TxSlot& slot, Response& r
   }
   finished = offset + bytes == r.length;
   const Opcode opcode = kOpcodes[(r.packets_sent == 0 ? 1 : 0) | (finished ? 2 : 0)];
-  uint8_t* bth = begin_packet(qp, env, slot, opcode, r.psn + r.packets_sent, bytes);
   const wire::HeaderTemplate& headers = qp.attributes.av.headers;
-  wire::IcrcState crc = wire::icrc_begin(slot.room + headers.l3_offset, headers.ipv6);
-  uint8_t* at = bth + wire::kBthBytes;
+  const wire::Bth header = begin_packet(qp, env, slot, opcode, r.psn + r.packets_sent, bytes);
+  wire::IcrcState crc =
+      wire::emit_begin(slot.room, headers, slot.length - headers.length, env.ip_id, header);
+  uint8_t* at = slot.room + headers.length + wire::kBthBytes;
   if (opcode != Opcode::kRcReadResponseMiddle) {
     Aeth{Aeth::kAckNoCredits, r.msn}.store(at);
     crc = wire::icrc_update(crc, at, Aeth::kBytes);

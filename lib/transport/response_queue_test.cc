@@ -43,14 +43,14 @@ TEST_F(ResponseQueueTest, AckGoesToThePeerWithTheHeadersOfTheAddressVector) {
   EXPECT_EQ(f.psn, Psn(0x123456));
   EXPECT_EQ(f.dest_qpn, kPeerQpn);
   EXPECT_EQ(f.pkey, 0xFFFF);
-  EXPECT_TRUE(f.mig_req);
-  EXPECT_FALSE(f.ack_request);
-  EXPECT_FALSE(f.solicited);
+  EXPECT_TRUE(f.mig_req());
+  EXPECT_FALSE(f.ack_request());
+  EXPECT_FALSE(f.solicited());
   EXPECT_EQ(f.aeth(), (Aeth{0x1F, 0xFFFFFE}));
   EXPECT_TRUE(f.source_is(local_gid));
   EXPECT_TRUE(f.destination_is(peer_gid));
   EXPECT_EQ(f.destination_mac(), kPeerMac);
-  EXPECT_EQ(f.udp_source_port, 0xC123);
+  EXPECT_EQ(f.udp_source_port(), 0xC123);
   EXPECT_EQ(out[0].bytes.size(), 14u + 48u);
   EXPECT_EQ(out[0].route, Route::kBoth);
   EXPECT_EQ(counters.sent_packets.value(), 1u);

@@ -2,11 +2,13 @@
 // Datagrams: one packet is one message, nothing is acknowledged, nothing is kept.
 #include "transport/ud.h"
 
+#include <array>
 #include <cstring>
 
 #include "base/assert.h"
 #include "memory/gather.h"
 #include "memory/scatter.h"
+#include "transport/completion_entry.h"
 #include "transport/error_class.h"
 #include "wire/emit.h"
 #include "wire/headers.h"
@@ -22,6 +24,27 @@ constexpr uint32_t kGrhBytes = 40;
 constexpr uint8_t kNetworkIpv4 = 2;  // rdma_network_type
 constexpr uint8_t kNetworkIpv6 = 3;
 constexpr uint32_t kOwnQkeyBit = 1u << 31;
+
+// Short packets of a burst whose ICRC is still to be written.
+class Unsealed {
+ public:
+  ~Unsealed() { seal(); }
+  // Payloads above this go through the ICRC at once, while they are in the nearest cache.
+  static constexpr uint32_t kPayloadMax = 192;
+  wire::UnsealedPacket& next() {
+    if (count_ == packets_.size()) seal();
+    return packets_[count_++];
+  }
+
+ private:
+  void seal() {
+    for (uint32_t i = 0; i < count_; ++i) packets_[i].seal();
+    count_ = 0;
+  }
+
+  uint32_t count_ = 0;
+  std::array<wire::UnsealedPacket, 32> packets_;
+};
 
 uint32_t own_qkey(const QpContext& qp) {
   return qp.type == QpType::kGsi ? wire::kGsiQkey : qp.attributes.qkey;
@@ -58,56 +81,58 @@ KeyVerdict place(const QpContext& qp, const TransportEnv& env, const RecvWqe& wq
                          frame.payload_length);
 }
 
-Cqe receive_completion(const QpContext& qp, const ParsedFrame& frame, uint64_t wr_id,
-                       Time arrival) {
-  Cqe cqe{};
+void write_completion(Cqe& cqe, const QpContext& qp, const ParsedFrame& frame, uint64_t wr_id,
+                      Time arrival) {
+  uint32_t flags = kWcGrh | kWcWithSmac | kWcWithNetworkHdrType;
   cqe.wr_id = wr_id;
   cqe.qp = qp.user;
   cqe.arrival_ns = arrival.time_since_epoch().count();
   cqe.byte_len = kGrhBytes + frame.payload_length;
+  cqe.immediate_be = 0;
+  if (frame.info->imm != 0) {
+    flags |= kWcWithImm;
+    cqe.immediate_be = frame.imm().network_order;
+  }
   cqe.qpn = qp.qpn.value();
   cqe.src_qpn = frame.deth().source_qpn.value();
   cqe.status = WcStatus::kSuccess;
   cqe.opcode = WcOpcode::kRecv;
-  uint32_t flags = kWcGrh | kWcWithSmac | kWcWithNetworkHdrType;
-  cqe.network_header = frame.ipv6 ? kNetworkIpv6 : kNetworkIpv4;
-  std::memcpy(cqe.smac, frame.frame + wire::kMacBytes, wire::kMacBytes);
+  cqe.vlan_id = 0;
+  cqe.sl = 0;
   if (frame.has_vlan) {
     flags |= kWcWithVlan;
     cqe.vlan_id = frame.vlan_tci & wire::kVlanIdMask;
     cqe.sl = static_cast<uint8_t>(frame.vlan_tci >> 13);
   }
-  if (frame.info->imm != 0) {
-    flags |= kWcWithImm;
-    cqe.immediate_be = frame.imm().network_order;
-  }
   cqe.wc_flags = static_cast<uint16_t>(flags);
-  cqe.solicited = frame.solicited;
-  return cqe;
+  std::memcpy(cqe.smac, frame.frame + wire::kMacBytes, wire::kMacBytes);
+  cqe.network_header = frame.ipv6 ? kNetworkIpv6 : kNetworkIpv4;
+  cqe.solicited = frame.solicited();
 }
 
 // Builds the packet of a WQE in the slot. False: a bad L_Key.
-bool build_datagram(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32_t index,
-                    TxSlot& slot) {
+inline bool build_datagram(QpContext& qp, TransportEnv& env, const SendWqe& wqe, TxSlot& slot,
+                           Unsealed& unsealed) {
   const SendQueue& send = qp.queues->send;
-  const AddressVector& av = send.address_vector(index);
+  const AddressVector& av = SendQueue::address_vector(wqe);
   const Opcode opcode =
       wqe.opcode == WrOpcode::kSend ? Opcode::kUdSendOnly : Opcode::kUdSendOnlyImmediate;
   const wire::OpcodeInfo& info = wire::opcode_info(opcode);
-  const uint32_t ib_bytes = wire::ib_length(opcode, wqe.length);
-  UROCE_ASSERT(av.headers.length + ib_bytes <= slot.capacity);
+  const uint32_t end = av.headers.length + info.header_bytes + wqe.length;
+  const uint8_t pad = wire::pad_bytes(wqe.length);
+  UROCE_ASSERT(end + pad + wire::kIcrcBytes <= slot.capacity);
   uint8_t* bth = slot.room + av.headers.length;
   uint8_t* payload = bth + info.header_bytes;
   if ((wqe.flags & kSendInline) != 0) {
-    std::memcpy(payload, send.payload_area(index), wqe.length);
-  } else if (wqe.length != 0 && memory::gather(*env.keys, qp.pd, send.sges(index), 0, payload,
-                                               wqe.length) != KeyVerdict::kGood) {
+    std::memcpy(payload, send.payload_area(wqe), wqe.length);
+  } else if (wqe.length != 0 && memory::gather_message(*env.keys, qp.pd, send.sges(wqe), payload,
+                                                       wqe.length) != KeyVerdict::kGood) {
     return false;
   }
   wire::Bth header;
   header.opcode = opcode;
   header.solicited = (wqe.flags & kSendSolicited) != 0;
-  header.pad = wire::pad_bytes(wqe.length);
+  header.pad = pad;
   header.pkey = qp.pkey;
   header.dest_qpn = av.multicast ? kMulticastQpn : Qpn(wqe.remote_qpn);
   header.psn = qp.req.next_psn;
@@ -115,15 +140,31 @@ bool build_datagram(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32
   const bool own = qp.type == QpType::kGsi || (wqe.remote_qkey & kOwnQkeyBit) != 0;
   wire::Deth{own ? own_qkey(qp) : wqe.remote_qkey, qp.qpn}.store(bth + info.deth);
   if (info.imm != 0) wire::ImmDt{wqe.immediate_be}.store(bth + info.imm);
-  const uint32_t end = av.headers.length + info.header_bytes + wqe.length;
-  slot.length = wire::seal_packet(slot.room, av.headers, env.ip_id, header, end);
+  slot.length =
+      wqe.length <= Unsealed::kPayloadMax
+          ? wire::emit_unsealed(slot.room, av.headers, env.ip_id, header, end, unsealed.next())
+          : wire::seal_packet(slot.room, av.headers, env.ip_id, header, end);
   slot.route = av.route;
   ++env.ip_id;
   return true;
 }
 
+void complete_signaled(QpContext& qp, TransportEnv& env, uint64_t wr_id, uint32_t bytes) {
+  Cqe* cqe = cq_claim(env, *qp.send_cq);
+  if (cqe == nullptr) [[unlikely]]
+    return enter_error(qp, env);
+  *cqe = {};
+  cqe->wr_id = wr_id;
+  cqe->qp = qp.user;
+  cqe->byte_len = bytes;
+  cqe->qpn = qp.qpn.value();
+  cqe->status = WcStatus::kSuccess;
+  cqe->opcode = WcOpcode::kSend;
+  cq_commit(env, *qp.send_cq, *cqe);
+}
+
 // The datagram has been handed out: its WQE is done.
-void complete_send(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32_t index) {
+inline void complete_send(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32_t index) {
   RequesterState& req = qp.req;
   ++req.next_psn;
   req.max_psn = req.next_psn;
@@ -133,18 +174,10 @@ void complete_send(QpContext& qp, TransportEnv& env, const SendWqe& wqe, uint32_
   env.counters->sent_bytes.add(wqe.length);
   ++env.counters->rdma_sends;
   const bool signaled = qp.signal_all || (wqe.flags & kSendSignaled) != 0;
-  Cqe cqe{};
-  if (signaled) {
-    cqe.wr_id = wqe.wr_id;
-    cqe.qp = qp.user;
-    cqe.byte_len = wqe.length;
-    cqe.qpn = qp.qpn.value();
-    cqe.status = WcStatus::kSuccess;
-    cqe.opcode = WcOpcode::kSend;
-  }
-  qp.queues->send.consumer.store(index + 1, std::memory_order_release);
-  if (signaled && !cq_push(env, *qp.send_cq, cqe)) [[unlikely]]
-    enter_error(qp, env);
+  const uint64_t wr_id = wqe.wr_id;
+  const uint32_t bytes = wqe.length;
+  qp.queues->send.consumer.store(index + 1, std::memory_order_release);  // the WQE is the poster's
+  if (signaled) complete_signaled(qp, env, wr_id, bytes);
 }
 
 }  // namespace
@@ -169,32 +202,33 @@ void receive_datagram(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
     qp.resp.recv_wqe_held = true;
     return fail_receive(qp, env, WcStatus::kLocProtErr);
   }
-  const Cqe cqe = receive_completion(qp, frame, wqe.wr_id, arrival);
+  const uint64_t wr_id = wqe.wr_id;
   recv.consumer.store(index + 1, std::memory_order_release);
-  if (!cq_push(env, *qp.recv_cq, cqe)) [[unlikely]]
+  Cqe* cqe = cq_claim(env, *qp.recv_cq);
+  if (cqe == nullptr) [[unlikely]]
     return enter_error(qp, env);
+  write_completion(*cqe, qp, frame, wr_id, arrival);
+  cq_commit(env, *qp.recv_cq, *cqe);
   ++env.counters->rdma_recvs;
   env.counters->received_bytes.add(frame.payload_length);
 }
 
-bool datagram_ready(QpContext& qp) {
-  return qp.state == QpState::kRts && qp.queues->send.posted(qp.req.next_index);
-}
-
-bool emit_datagram(QpContext& qp, TransportEnv& env, TxSlot& slot) {
-  if (!datagram_ready(qp)) return false;
-  const uint32_t index = qp.req.next_index;
-  const SendWqe& wqe = qp.queues->send.wqe(index);
-  if (wqe.opcode != WrOpcode::kSend && wqe.opcode != WrOpcode::kSendWithImm) [[unlikely]] {
-    fail_send(qp, env, WcStatus::kLocQpOpErr);
-    return false;
+size_t emit_datagrams(QpContext& qp, TransportEnv& env, std::span<TxSlot> slots, uint32_t& turn) {
+  size_t filled = 0;
+  Unsealed unsealed;
+  for (; filled < slots.size() && turn > 0 && datagram_ready(qp); --turn) {
+    const uint32_t index = qp.req.next_index;
+    const SendWqe& wqe = qp.queues->send.wqe(index);
+    if (wqe.opcode != WrOpcode::kSend && wqe.opcode != WrOpcode::kSendWithImm) [[unlikely]] {
+      fail_send(qp, env, WcStatus::kLocQpOpErr);
+    } else if (!build_datagram(qp, env, wqe, slots[filled], unsealed)) [[unlikely]] {
+      fail_send(qp, env, WcStatus::kLocProtErr);
+    } else {
+      complete_send(qp, env, wqe, index);
+      ++filled;
+    }
   }
-  if (!build_datagram(qp, env, wqe, index, slot)) [[unlikely]] {
-    fail_send(qp, env, WcStatus::kLocProtErr);
-    return false;
-  }
-  complete_send(qp, env, wqe, index);
-  return true;
+  return filled;
 }
 
 }  // namespace uroce::transport

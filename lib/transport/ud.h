@@ -3,6 +3,10 @@
 #ifndef UROCE_TRANSPORT_UD_H
 #define UROCE_TRANSPORT_UD_H
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "transport/qp_context.h"
 #include "transport/transport_env.h"
 #include "wire/frame.h"
@@ -15,12 +19,15 @@ namespace uroce::transport {
 void receive_datagram(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
                       Time arrival);
 
-// Whether emit_datagram would do something now.
-bool datagram_ready(QpContext& qp);
+// Whether a datagram waits to be sent.
+inline bool datagram_ready(QpContext& qp) {
+  return qp.state == QpState::kRts && qp.queues->send.posted(qp.req.next_index);
+}
 
-// Fills `slot` with the next posted datagram and completes its WQE. False: nothing was put into
-// the slot.
-bool emit_datagram(QpContext& qp, TransportEnv& env, TxSlot& slot);
+// Fills slots with the posted datagrams, from the first of either on, and completes their WQEs.
+// `turn`: how many WQEs may be taken, and how many of these are left; those that fail, and fill no
+// slot, count. Returns how many slots are filled.
+size_t emit_datagrams(QpContext& qp, TransportEnv& env, std::span<TxSlot> slots, uint32_t& turn);
 
 }  // namespace uroce::transport
 

@@ -138,7 +138,7 @@ TEST_F(UdTest, QueuePairOneHasItsOwnQkey) {
   const auto out = datagrams();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].frame.deth(), (wire::Deth{wire::kGsiQkey, kGsiQpn}));
-  EXPECT_FALSE(out[0].frame.ack_request);
+  EXPECT_FALSE(out[0].frame.ack_request());
 }
 
 // case 68: what one member cannot take is its own loss, by name
@@ -216,9 +216,9 @@ TEST_F(UdTest, SendPutsOutOnePacketAndCompletesAtOnce) {
   EXPECT_EQ(f.dest_qpn, kPeerQpn);
   EXPECT_EQ(f.psn, kLocalPsn);
   EXPECT_EQ(f.deth(), (wire::Deth{0x01234567, kQpn}));
-  EXPECT_TRUE(f.solicited);
-  EXPECT_TRUE(f.mig_req);
-  EXPECT_FALSE(f.ack_request);
+  EXPECT_TRUE(f.solicited());
+  EXPECT_TRUE(f.mig_req());
+  EXPECT_FALSE(f.ack_request());
   EXPECT_EQ(out[0].payload(), bytes_at(10, 100));
   const auto done = send_completions();
   ASSERT_EQ(done.size(), 1u);
@@ -285,8 +285,8 @@ TEST_F(UdTest, MulticastAddressVectorSendsToTheGroupsQpn) {
   const auto out = datagrams();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].frame.dest_qpn, kMulticastQpn);
-  EXPECT_EQ(out[0].frame.destination_ipv4, 0xE0000105u);
-  EXPECT_EQ(out[0].frame.udp_source_port, 0xC777);
+  EXPECT_EQ(out[0].frame.destination(), Gid::from_ipv4(0xE0000105));
+  EXPECT_EQ(out[0].frame.udp_source_port(), 0xC777);
   EXPECT_EQ(out[0].route, Route::kBoth);
 }
 

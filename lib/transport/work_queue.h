@@ -96,15 +96,17 @@ struct WorkQueue {
 struct SendQueue : WorkQueue {
   bool has_address_vectors = false;  // UD and GSI
   SendWqe& wqe(uint32_t index) const { return *reinterpret_cast<SendWqe*>(slot(index)); }
-  AddressVector& address_vector(uint32_t index) const {
-    return *reinterpret_cast<AddressVector*>(slot(index) + sizeof(SendWqe));
+  // What follows a WQE in its slot: the address vector where there are any, and behind it the
+  // gather list or the inline data.
+  static AddressVector& address_vector(const SendWqe& wqe) {
+    return *reinterpret_cast<AddressVector*>(const_cast<SendWqe*>(&wqe) + 1);
   }
-  // The gather list or the inline data of a WQE.
-  uint8_t* payload_area(uint32_t index) const {
-    return slot(index) + sizeof(SendWqe) + (has_address_vectors ? sizeof(AddressVector) : 0);
+  uint8_t* payload_area(const SendWqe& wqe) const {
+    auto* behind = reinterpret_cast<uint8_t*>(const_cast<SendWqe*>(&wqe) + 1);
+    return behind + (has_address_vectors ? sizeof(AddressVector) : 0);
   }
-  std::span<const memory::Sge> sges(uint32_t index) const {
-    return {reinterpret_cast<const memory::Sge*>(payload_area(index)), wqe(index).sge_count};
+  std::span<const memory::Sge> sges(const SendWqe& wqe) const {
+    return {reinterpret_cast<const memory::Sge*>(payload_area(wqe)), wqe.sge_count};
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Polling: completions as the engine wrote them become ib_wc.
-#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "transport/completion_queue.h"
 #include "verbs/handles.h"
@@ -31,7 +31,7 @@ void convert(const Cqe& cqe, ib_wc& wc) {
   wc.sl = cqe.sl;
   wc.dlid_path_bits = 0;
   wc.port_num = 1;
-  std::copy(std::begin(cqe.smac), std::end(cqe.smac), std::begin(wc.smac));
+  std::memcpy(wc.smac, cqe.smac, sizeof wc.smac);
   wc.vlan_id = (cqe.wc_flags & transport::kWcWithVlan) != 0 ? cqe.vlan_id : 0xFFFF;
   wc.network_hdr_type = cqe.network_header;
 }
@@ -46,16 +46,7 @@ int ib_poll_cq(ib_cq* cq, int num_entries, ib_wc* wc) {
   if (num_entries < 0) return -EINVAL;
   device::CqHandle& handle = of(cq).handle;
   const device::SpinGuard guard(handle.poll_lock, handle.exclusive);
-  constexpr uint32_t kBatch = 16;
-  Cqe batch[kBatch];
   const auto wanted = static_cast<uint32_t>(num_entries);
-  uint32_t total = 0;
-  while (total < wanted) {
-    const uint32_t room = std::min(kBatch, wanted - total);
-    const uint32_t count = transport::cq_poll(*handle.queue, room, batch);
-    for (uint32_t i = 0; i < count; ++i) convert(batch[i], wc[total + i]);
-    total += count;
-    if (count < room) break;
-  }
-  return static_cast<int>(total);
+  return static_cast<int>(
+      transport::cq_poll(*handle.queue, wanted, [&wc](const Cqe& cqe) { convert(cqe, *wc++); }));
 }

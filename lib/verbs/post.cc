@@ -51,6 +51,7 @@ bool has_room(WorkQueue& queue, uint32_t tail) {
 
 // In 64 bits: 32 lengths of 32 bits cannot overflow it.
 uint64_t total_length(const ib_sge* list, int count) {
+  if (count == 1) return list[0].length;  // nearly always
   uint64_t total = 0;
   for (int i = 0; i < count; ++i) total += list[i].length;
   return total;
@@ -68,12 +69,20 @@ int check_send(const QpHandle& handle, const ib_send_wr& wr, uint64_t length) {
   return 0;
 }
 
+// A list of one, which nearly all are, goes by itself: a call would cost more than the copy.
+void copy_list(void* to, const ib_sge* from, int count) {
+  if (count == 1) {
+    std::memcpy(to, from, sizeof(ib_sge));
+  } else {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(ib_sge));
+  }
+}
+
 // The UD part of a WQE: the address by value, so that the handle may go at once.
-int write_datagram(const QpHandle& handle, const ib_ud_wr& wr, uint32_t index, uint64_t length,
-                   SendWqe& wqe) {
+int write_datagram(const QpHandle& handle, const ib_ud_wr& wr, uint64_t length, SendWqe& wqe) {
   if (length > handle.port_mtu_bytes->load(std::memory_order_relaxed)) return -EINVAL;
   if (wr.ah == nullptr || of(wr.ah->pd).object != handle.pd) return -EINVAL;
-  transport::AddressVector& vector = handle.queues->send.address_vector(index);
+  transport::AddressVector& vector = SendQueue::address_vector(wqe);
   const device::AddressCell& cell = of(wr.ah).object->vector;
   if (handle.exclusive) {
     cell.load_exclusive(vector);
@@ -88,8 +97,7 @@ int write_datagram(const QpHandle& handle, const ib_ud_wr& wr, uint32_t index, u
 
 void write_payload(const ib_send_wr& wr, uint8_t* area) {
   if ((wr.send_flags & IB_SEND_INLINE) == 0) {
-    std::memcpy(area, wr.sg_list, static_cast<size_t>(wr.num_sge) * sizeof(ib_sge));
-    return;
+    return copy_list(area, wr.sg_list, wr.num_sge);
   }
   for (int i = 0; i < wr.num_sge; ++i) {
     const ib_sge& sge = wr.sg_list[i];
@@ -110,7 +118,7 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
 
   SendWqe& wqe = queue.wqe(index);
   if (queue.has_address_vectors) {
-    const int error = write_datagram(handle, *ud_wr(&wr), index, length, wqe);
+    const int error = write_datagram(handle, *ud_wr(&wr), length, wqe);
     if (error != 0) return error;
   } else if ((bit(wr.opcode) & (kWrites | bit(IB_WR_RDMA_READ))) != 0) {
     wqe.remote_address = rdma_wr(&wr)->remote_addr;
@@ -123,7 +131,7 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
   wqe.flags = static_cast<uint8_t>(
       wr.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE));
   wqe.sge_count = static_cast<uint8_t>(wr.num_sge);
-  if (wr.num_sge > 0) write_payload(wr, queue.payload_area(index));
+  if (wr.num_sge > 0) write_payload(wr, queue.payload_area(wqe));
   return 0;
 }
 
@@ -139,10 +147,7 @@ int write_recv(QpHandle& handle, const ib_recv_wr& wr, uint32_t index) {
   wqe.wr_id = wr.wr_id;
   wqe.length = static_cast<uint32_t>(length);
   wqe.sge_count = static_cast<uint32_t>(wr.num_sge);
-  if (wr.num_sge > 0) {
-    std::memcpy(static_cast<void*>(wqe.sge_array()), wr.sg_list,
-                static_cast<size_t>(wr.num_sge) * sizeof(ib_sge));
-  }
+  if (wr.num_sge > 0) copy_list(wqe.sge_array(), wr.sg_list, wr.num_sge);
   return 0;
 }
 

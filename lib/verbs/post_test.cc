@@ -94,7 +94,7 @@ TEST_F(PostTest, InlineDataIsCopiedDuringTheCallAndMeasuredBefore) {
   wr.send_flags = IB_SEND_INLINE;
   EXPECT_EQ(send(a, wr), 0);
   std::memset(memory_.data(), 0, 200);
-  const uint8_t* area = queues(a).send.payload_area(0);
+  const uint8_t* area = queues(a).send.payload_area(queues(a).send.wqe(0));
   EXPECT_EQ(area[39], 0xAA);
   EXPECT_EQ(area[40], 0xBB);
   EXPECT_EQ(area[63], 0xBB);
@@ -181,14 +181,14 @@ TEST_F(PostTest, ADatagramCarriesItsAddressAndTheSourcePortOfItsFlow) {
   ASSERT_EQ(post_datagram(ud, ah, 0x12, memory_.data(), 8, 2), 0);
 
   const transport::SendQueue& queue = queues(ud).send;
-  const transport::AddressVector& group = queue.address_vector(0);
+  const transport::AddressVector& group = queue.address_vector(queue.wqe(0));
   const auto port_of = [](const transport::AddressVector& vector) {
     return load_be16(vector.headers.bytes + vector.headers.length - 8);
   };
   EXPECT_EQ(queue.wqe(0).remote_qpn, 0xFFFFFFu) << "whatever the request says";
   EXPECT_EQ(group.dgid, device::kTestGroup);
   EXPECT_EQ(port_of(group), rdma_get_udp_sport(0, ud->qp_num, 0xFFFFFF));
-  const transport::AddressVector& own = queue.address_vector(1);
+  const transport::AddressVector& own = queue.address_vector(queue.wqe(1));
   EXPECT_EQ(queue.wqe(1).remote_qpn, 0x12u);
   EXPECT_EQ(own.dgid, device::kTestIpv4);
   EXPECT_EQ(port_of(own), 0xE341);

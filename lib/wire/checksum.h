@@ -40,8 +40,9 @@ inline uint16_t checksum_fold(uint64_t sum) {
   return static_cast<uint16_t>(sum);
 }
 
-// True when the data summed, its checksum field included, is intact.
-inline bool checksum_good(uint64_t sum) { return checksum_fold(sum) == 0xFFFF; }
+// True when the data summed, its checksum field included, is intact: the sum folds to 0xFFFF, which
+// is to say that it is a multiple of it and not zero.
+inline bool checksum_good(uint64_t sum) { return sum != 0 && sum % 0xFFFF == 0; }
 
 // Writes the checksum for a partial sum that was taken with the field zero.
 inline void store_checksum(uint8_t* to, uint64_t sum) {

@@ -93,31 +93,7 @@ FrameKind classify_ipv6(std::span<const uint8_t> frame, L3Info& info) {
 
 }  // namespace
 
-namespace {
-
-// The frame that nearly all are, by a look at the words that decide it: untagged, IPv4 without
-// options and not a fragment, UDP to RoCE's port.
-bool plain_ipv4_roce(std::span<const uint8_t> frame, const ParseOptions& options) {
-  constexpr uint32_t kL4 = kEthernetBytes + kIpv4Bytes;
-  if (frame.size() < kL4 + kUdpBytes || options.vlan_id != kVlanNone || options.vlan_stripped) {
-    return false;
-  }
-  const uint8_t* bytes = frame.data();
-  return load_be32(bytes + 12) >> 8 == (uint32_t{kEthertypeIpv4} << 8 | 0x45) &&
-         (load_be16(bytes + kEthernetBytes + 6) & 0x3FFF) == 0 &&
-         bytes[kEthernetBytes + 9] == kProtocolUdp && load_be16(bytes + kL4 + 2) == kRoceUdpPort;
-}
-
-}  // namespace
-
 FrameKind classify(std::span<const uint8_t> frame, const ParseOptions& options, L3Info& info) {
-  if (plain_ipv4_roce(frame, options)) [[likely]] {
-    info.protocol = kProtocolUdp;
-    info.ethertype = kEthertypeIpv4;
-    info.l3_offset = kEthernetBytes;
-    info.l4_offset = kEthernetBytes + kIpv4Bytes;
-    return found(info, FrameKind::kRoce, Drop::kNone);
-  }
   if (frame.size() < kEthernetBytes) {
     return other(info, frame.empty() ? Drop::kEmptyFrame : Drop::kFrameShort);
   }

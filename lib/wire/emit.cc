@@ -22,46 +22,61 @@ __m128i with_be32(__m128i vector, uint32_t value) {
   return _mm_insert_epi32(vector, static_cast<int>(__builtin_bswap32(value)), kLane);
 }
 
-// Writes the headers and the BTH and returns the CRC over them and over `rest_bytes` that already
-// lie behind them. Vectors begin eight bytes before the IP header, as the ICRC wants them; the
-// first 16 bytes of the frame overlap the first of them.
-uint32_t emit_and_crc(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
-                      const Bth& bth, uint32_t rest_bytes) {
+// The headers of a packet as the ICRC wants them: in vectors from eight bytes before the IP header
+// on. The last four bytes of an IPv6 packet's BTH are beyond them.
+struct HeaderVectors {
+  __m128i v0;
+  __m128i v1;
+  __m128i v2;
+  __m128i v3;  // IPv6 only
+};
+
+// Writes the headers and the BTH. The first 16 bytes of the frame overlap the first vector.
+inline HeaderVectors store_headers(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes,
+                                   uint16_t ip_id, const BthWords& bth) {
   const uint8_t* from = t.bytes + t.l3_offset;
   uint8_t* l3 = room + t.l3_offset;
   const auto udp_bytes = static_cast<uint16_t>(kUdpBytes + ib_bytes);
   store_vector(room, load_vector(t.bytes));
-  __m128i v0 = load_vector(from - 8);
-  __m128i v1 = load_vector(from + 8);
-  __m128i v2 = load_vector(from + 24);
+  HeaderVectors v{load_vector(from - 8), load_vector(from + 8), load_vector(from + 24), {}};
   if (t.ipv6) {
-    v0 = with_be16<6>(v0, udp_bytes);                              // payload length at offset 4
-    __m128i v3 = with_be16<2>(load_vector(from + 40), udp_bytes);  // UDP length at offset 44
-    v3 = with_be32<2>(v3, bth.word0());
-    v3 = with_be32<3>(v3, bth.word1());
-    store_vector(l3 - 8, v0);
-    store_vector(l3 + 8, v1);
-    store_vector(l3 + 24, v2);
-    store_vector(l3 + 40, v3);
-    store_be32(l3 + 56, bth.word2());
-    return crc_of_packet6(v0, v1, v2, v3, l3 + 56, rest_bytes + 4);
+    v.v0 = with_be16<6>(v.v0, udp_bytes);                    // payload length at offset 4
+    v.v3 = with_be16<2>(load_vector(from + 40), udp_bytes);  // UDP length at offset 44
+    v.v3 = with_be32<2>(v.v3, bth.word0);
+    v.v3 = with_be32<3>(v.v3, bth.word1);
+    store_vector(l3 + 40, v.v3);
+    store_be32(l3 + 56, bth.word2);
+  } else {
+    const auto total = static_cast<uint16_t>(kIpv4Bytes + udp_bytes);
+    const uint16_t checksum = ipv4_checksum(t, __builtin_bswap16(total), __builtin_bswap16(ip_id));
+    v.v0 = with_be16<5>(v.v0, total);            // at offset 2
+    v.v0 = with_be16<6>(v.v0, ip_id);            // at offset 4
+    v.v1 = _mm_insert_epi16(v.v1, checksum, 1);  // at offset 10, in memory order already
+    v.v2 = with_be16<0>(v.v2, udp_bytes);        // UDP length at offset 24
+    v.v2 = with_be32<1>(v.v2, bth.word0);
+    v.v2 = with_be32<2>(v.v2, bth.word1);
+    v.v2 = with_be32<3>(v.v2, bth.word2);
   }
-  const auto total = static_cast<uint16_t>(kIpv4Bytes + udp_bytes);
-  v0 = with_be16<5>(v0, total);  // at offset 2
-  v0 = with_be16<6>(v0, ip_id);  // at offset 4
-  const uint16_t checksum = ipv4_checksum(t, __builtin_bswap16(total), __builtin_bswap16(ip_id));
-  v1 = _mm_insert_epi16(v1, checksum, 1);  // at offset 10, in memory order already
-  v2 = with_be16<0>(v2, udp_bytes);        // UDP length at offset 24
-  v2 = with_be32<1>(v2, bth.word0());
-  v2 = with_be32<2>(v2, bth.word1());
-  v2 = with_be32<3>(v2, bth.word2());
-  store_vector(l3 - 8, v0);
-  store_vector(l3 + 8, v1);
-  store_vector(l3 + 24, v2);
-  return crc_of_packet4(v0, v1, v2, l3 + 40, rest_bytes);
+  store_vector(l3 - 8, v.v0);
+  store_vector(l3 + 8, v.v1);
+  store_vector(l3 + 24, v.v2);
+  return v;
 }
 
 }  // namespace
+
+uint32_t emit_and_crc(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
+                      const BthWords& bth, uint32_t rest_bytes) {
+  const HeaderVectors v = store_headers(room, t, ib_bytes, ip_id, bth);
+  const uint8_t* l3 = room + t.l3_offset;
+  if (t.ipv6) return crc_of_packet6(v.v0, v.v1, v.v2, v.v3, l3 + 56, rest_bytes + 4);
+  return crc_of_packet4(v.v0, v.v1, v.v2, l3 + 40, rest_bytes);
+}
+
+void emit_bth(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
+              const BthWords& bth) {
+  store_headers(room, t, ib_bytes, ip_id, bth);
+}
 
 HeaderTemplate make_header_template(const AddressFields& fields) {
   HeaderTemplate t{};
@@ -92,32 +107,17 @@ HeaderTemplate make_header_template(const AddressFields& fields) {
   return t;
 }
 
-IcrcState emit_begin(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
-                     const Bth& bth) {
-  return {emit_and_crc(room, t, ib_bytes, ip_id, bth, 0)};
-}
-
 uint32_t finish_icrc(uint8_t* frame, uint32_t l3_offset, bool ipv6, uint32_t end) {
   const uint32_t bth = l3_offset + (ipv6 ? kIpv6Bytes : kIpv4Bytes) + kUdpBytes;
   const uint8_t pad = pad_bytes(end - bth);
-  std::memset(frame + end, 0, pad);
+  store_pad(frame + end);
   const uint32_t covered = end + pad - l3_offset;
   store_icrc(frame + end + pad, icrc(frame + l3_offset, ipv6, covered));
   return end + pad + kIcrcBytes;
 }
 
-uint32_t seal_packet(uint8_t* room, const HeaderTemplate& t, uint16_t ip_id, const Bth& bth,
-                     uint32_t end) {
-  const uint32_t body = t.length + kBthBytes;
-  std::memset(room + end, 0, bth.pad);
-  end += bth.pad;
-  const uint32_t ib_bytes = end + kIcrcBytes - t.length;
-  store_icrc(room + end, emit_and_crc(room, t, ib_bytes, ip_id, bth, end - body));
-  return end + kIcrcBytes;
-}
-
 uint32_t finish_tail(IcrcState state, uint8_t* tail, uint8_t pad) {
-  std::memset(tail, 0, pad);
+  store_pad(tail);
   store_icrc(tail + pad, icrc_value(icrc_update(state, tail, pad)));
   return pad + kIcrcBytes;
 }

@@ -39,11 +39,11 @@ struct AddressFields {
 // The headers Ethernet … UDP with lengths, IPv4 id and IPv4 checksum zero, UDP checksum 0.
 struct HeaderTemplate {
   static constexpr uint32_t kCapacity = 80;
-  alignas(64) uint8_t bytes[kCapacity];
-  uint8_t length;     // of the headers: where the BTH goes
-  uint8_t l3_offset;  // 14, or 18 with a VLAN tag
-  bool ipv6;
+  alignas(8) uint8_t bytes[kCapacity];
   uint32_t ipv4_partial_sum;  // of the IPv4 header as it stands in bytes
+  uint8_t length;             // of the headers: where the BTH goes
+  uint8_t l3_offset;          // 14, or 18 with a VLAN tag
+  bool ipv6;
 };
 
 // Makes a template from its fields.
@@ -81,11 +81,21 @@ inline uint8_t* emit_headers(uint8_t* room, const HeaderTemplate& t, uint32_t ib
   return room + t.length;
 }
 
+// Writes the headers and the BTH of such a packet and returns the CRC over them and over
+// `rest_bytes` that lie behind them already. Exactly t.length + 12 bytes are written.
+uint32_t emit_and_crc(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
+                      const BthWords& bth, uint32_t rest_bytes);
+// The same without the CRC.
+void emit_bth(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
+              const BthWords& bth);
+
 // Writes the headers and the BTH of such a packet and returns the ICRC's state behind them, without
 // reading back what was just written. Exactly t.length + 12 bytes are written: what is already in
 // place behind them, extension headers and payload, stays.
-IcrcState emit_begin(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes, uint16_t ip_id,
-                     const Bth& bth);
+inline IcrcState emit_begin(uint8_t* room, const HeaderTemplate& t, uint32_t ib_bytes,
+                            uint16_t ip_id, const Bth& bth) {
+  return {emit_and_crc(room, t, ib_bytes, ip_id, bth.words(), 0)};
+}
 
 // Bytes of pad that a payload of this length needs.
 constexpr uint8_t pad_bytes(uint32_t payload_bytes) {
@@ -97,6 +107,10 @@ inline uint32_t ib_length(Opcode opcode, uint32_t payload_bytes) {
   return opcode_info(opcode).header_bytes + payload_bytes + pad_bytes(payload_bytes) + kIcrcBytes;
 }
 
+// Writes the pad, however long: where it goes, the four bytes of the ICRC follow at once, so four
+// may be written.
+inline void store_pad(uint8_t* to) { std::memset(to, 0, kIcrcBytes); }
+
 // Completes a frame whose headers and payload are in place: `end` is the offset behind the payload.
 // Writes the pad (zero bytes up to a multiple of 4 from the BTH) and the ICRC there; returns the
 // length of the frame. The BTH's pad count is the caller's to have set.
@@ -105,8 +119,35 @@ uint32_t finish_icrc(uint8_t* frame, uint32_t l3_offset, bool ipv6, uint32_t end
 // Completes a packet whose extension headers and payload lie in the room from t.length + 12 up to
 // `end`: writes the headers in front of them, the BTH, the pad that bth.pad says and the ICRC.
 // Returns the length of the frame.
-uint32_t seal_packet(uint8_t* room, const HeaderTemplate& t, uint16_t ip_id, const Bth& bth,
-                     uint32_t end);
+inline uint32_t seal_packet(uint8_t* room, const HeaderTemplate& t, uint16_t ip_id, const Bth& bth,
+                            uint32_t end) {
+  store_pad(room + end);
+  end += bth.pad;
+  store_icrc(room + end, emit_and_crc(room, t, end + kIcrcBytes - t.length, ip_id, bth.words(),
+                                      end - (t.length + kBthBytes)));
+  return end + kIcrcBytes;
+}
+
+// A packet that is whole but for its ICRC. The long chain of dependent instructions that the ICRC
+// of a short packet is overlaps with that of the next one, when several are done one after the
+// other; and what was just written has reached the cache by then.
+struct UnsealedPacket {
+  uint8_t* l3;
+  uint32_t covered_bytes;
+  bool ipv6;
+
+  void seal() const { store_icrc(l3 + covered_bytes, icrc(l3, ipv6, covered_bytes)); }
+};
+
+// As seal_packet(), but leaves the ICRC to packet.seal(). Returns the length of the frame.
+inline uint32_t emit_unsealed(uint8_t* room, const HeaderTemplate& t, uint16_t ip_id,
+                              const Bth& bth, uint32_t end, UnsealedPacket& packet) {
+  store_pad(room + end);
+  end += bth.pad;
+  emit_bth(room, t, end + kIcrcBytes - t.length, ip_id, bth.words());
+  packet = {room + t.l3_offset, end - t.l3_offset, t.ipv6};
+  return end + kIcrcBytes;
+}
 
 // The same when the CRC has run along: writes `pad` zero bytes and the ICRC at `tail`; returns how
 // many bytes that were.

@@ -54,17 +54,17 @@ void expect_same(const ParsedFrame& packet, const AddressFields& address, const 
   EXPECT_EQ(packet.destination_mac(), address.destination);
   EXPECT_EQ(packet.has_vlan, address.vlan);
   EXPECT_EQ(packet.vlan_tci, address.vlan ? address.vlan_tci : 0);
-  EXPECT_EQ(packet.traffic_class, address.traffic_class);
-  EXPECT_EQ(packet.hop_limit, address.hop_limit);
-  EXPECT_EQ(packet.flow_label, packet.ipv6 ? address.flow_label : 0);
-  EXPECT_EQ(packet.udp_source_port, address.udp_source_port);
+  EXPECT_EQ(packet.traffic_class(), address.traffic_class);
+  EXPECT_EQ(packet.hop_limit(), address.hop_limit);
+  EXPECT_EQ(packet.flow_label(), packet.ipv6 ? address.flow_label : 0);
+  EXPECT_EQ(packet.udp_source_port(), address.udp_source_port);
   EXPECT_EQ(Bth::parse(packet.bth), bth);
   EXPECT_EQ(packet.opcode, bth.opcode);
-  EXPECT_EQ(packet.solicited, bth.solicited);
-  EXPECT_EQ(packet.mig_req, bth.mig_req);
-  EXPECT_EQ(packet.fecn, bth.fecn);
-  EXPECT_EQ(packet.becn, bth.becn);
-  EXPECT_EQ(packet.ack_request, bth.ack_request);
+  EXPECT_EQ(packet.solicited(), bth.solicited);
+  EXPECT_EQ(packet.mig_req(), bth.mig_req);
+  EXPECT_EQ(packet.fecn(), bth.fecn);
+  EXPECT_EQ(packet.becn(), bth.becn);
+  EXPECT_EQ(packet.ack_request(), bth.ack_request);
   EXPECT_EQ(packet.pad, bth.pad);
   EXPECT_EQ(packet.pkey, bth.pkey);
   EXPECT_EQ(packet.dest_qpn, bth.dest_qpn);
@@ -97,7 +97,7 @@ TEST(Emit, WhatIsBuiltParsesBackForEveryOpcode) {
       expect_same(packet, address, bth);
       EXPECT_EQ(packet.payload_length, payload);
       EXPECT_EQ(packet.payload, packet.bth + info.header_bytes);
-      EXPECT_EQ(packet.ib_bytes, ib_bytes);
+      EXPECT_EQ(packet.ib_bytes(), ib_bytes);
       EXPECT_TRUE(icrc_ok(packet)) << info.name;
       EXPECT_EQ(load_be16(packet.bth - 2), 0) << "UDP checksum";
       if (!packet.ipv6) {

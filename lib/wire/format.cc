@@ -30,8 +30,8 @@ void add_addresses(TextLine& line, const ParsedFrame& packet) {
 
 void add_flags(TextLine& line, const ParsedFrame& packet) {
   constexpr const char* kEcn[] = {"", " ECT(1)", " ECT(0)", " CE"};
-  line.add("%s%s%s%s%s%s", packet.solicited ? " SE" : "", packet.ack_request ? " A" : "",
-           packet.mig_req ? " M" : "", packet.fecn ? " FECN" : "", packet.becn ? " BECN" : "",
+  line.add("%s%s%s%s%s%s", packet.solicited() ? " SE" : "", packet.ack_request() ? " A" : "",
+           packet.mig_req() ? " M" : "", packet.fecn() ? " FECN" : "", packet.becn() ? " BECN" : "",
            kEcn[packet.ecn()]);
   if (packet.pkey != kDefaultPkey) line.add(" P_Key 0x%04x", packet.pkey);
 }

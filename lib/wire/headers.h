@@ -18,6 +18,13 @@ inline constexpr uint16_t kDefaultPkey = 0xFFFF;
 // Q_Key and QPN of the general services interface (IBA 3.9, 9.2.4).
 inline constexpr uint32_t kGsiQkey = 0x80010000;
 
+// The BTH as three numbers, most significant byte first on the wire.
+struct BthWords {
+  uint32_t word0;
+  uint32_t word1;
+  uint32_t word2;
+};
+
 // Base transport header (IBA 9.2).
 struct Bth {
   static constexpr uint32_t kBytes = kBthBytes;
@@ -48,17 +55,17 @@ struct Bth {
     bth.psn = Psn(load_be32(from + 8));
     return bth;
   }
-  // The header as three numbers, most significant byte first on the wire.
-  uint32_t word0() const {
-    return uint32_t{static_cast<uint8_t>(opcode)} << 24 | uint32_t{solicited} << 23 |
-           uint32_t{mig_req} << 22 | (pad & 3u) << 20 | (version & 15u) << 16 | pkey;
+  BthWords words() const {
+    return {uint32_t{static_cast<uint8_t>(opcode)} << 24 | uint32_t{solicited} << 23 |
+                uint32_t{mig_req} << 22 | (pad & 3u) << 20 | (version & 15u) << 16 | pkey,
+            uint32_t{fecn} << 31 | uint32_t{becn} << 30 | dest_qpn.value(),
+            uint32_t{ack_request} << 31 | psn.value()};
   }
-  uint32_t word1() const { return uint32_t{fecn} << 31 | uint32_t{becn} << 30 | dest_qpn.value(); }
-  uint32_t word2() const { return uint32_t{ack_request} << 31 | psn.value(); }
   void store(uint8_t* to) const {
-    store_be32(to, word0());
-    store_be32(to + 4, word1());
-    store_be32(to + 8, word2());
+    const BthWords numbers = words();
+    store_be32(to, numbers.word0);
+    store_be32(to + 4, numbers.word1);
+    store_be32(to + 8, numbers.word2);
   }
   bool operator==(const Bth&) const = default;
 };

@@ -22,6 +22,15 @@ __m128i eight_then(const uint8_t* from) {
   return _mm_slli_si128(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), 8);
 }
 
+inline uint32_t icrc_of(const uint8_t* l3, bool ipv6, uint32_t covered_bytes) {
+  const __m128i v0 = eight_then(l3);
+  const __m128i v1 = load_vector(l3 + 8);
+  const __m128i v2 = load_vector(l3 + 24);
+  if (!ipv6) return crc_of_packet4(v0, v1, v2, l3 + kHeaders4, covered_bytes - kHeaders4);
+  return crc_of_packet6(v0, v1, v2, load_vector(l3 + 40), l3 + kVectors6,
+                        covered_bytes - kVectors6);
+}
+
 // True where copying and CRC go through registers together.
 bool folds(size_t n) { return n >= 16 && n <= kFoldBytesMax && fold_enabled; }
 
@@ -61,21 +70,12 @@ IcrcState icrc_copy_received(IcrcState state, uint8_t* to, const uint8_t* from, 
   return state;
 }
 
-void store_icrc(uint8_t* to, uint32_t value) { std::memcpy(to, &value, sizeof value); }
-
-uint32_t load_icrc(const uint8_t* from) { return load_raw<uint32_t>(from); }
-
 uint32_t icrc(const uint8_t* l3, bool ipv6, uint32_t covered_bytes) {
-  const __m128i v0 = eight_then(l3);
-  const __m128i v1 = load_vector(l3 + 8);
-  const __m128i v2 = load_vector(l3 + 24);
-  if (!ipv6) return crc_of_packet4(v0, v1, v2, l3 + kHeaders4, covered_bytes - kHeaders4);
-  return crc_of_packet6(v0, v1, v2, load_vector(l3 + 40), l3 + kVectors6,
-                        covered_bytes - kVectors6);
+  return icrc_of(l3, ipv6, covered_bytes);
 }
 
 bool icrc_ok(const ParsedFrame& packet) {
-  const uint32_t value = icrc(packet.l3(), packet.ipv6, packet.ip_length - kIcrcBytes);
+  const uint32_t value = icrc_of(packet.l3(), packet.ipv6, packet.ip_length - kIcrcBytes);
   return value == load_icrc(packet.icrc());
 }
 

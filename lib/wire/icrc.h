@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "wire/parse.h"
 
@@ -42,9 +43,9 @@ IcrcState icrc_copy_received(IcrcState state, uint8_t* to, const uint8_t* from, 
 inline uint32_t icrc_value(IcrcState state) { return state.crc; }
 
 // Writes an ICRC as it goes on the wire.
-void store_icrc(uint8_t* to, uint32_t value);
+inline void store_icrc(uint8_t* to, uint32_t value) { std::memcpy(to, &value, sizeof value); }
 // Reads an ICRC from the wire.
-uint32_t load_icrc(const uint8_t* from);
+inline uint32_t load_icrc(const uint8_t* from) { return load_raw<uint32_t>(from); }
 
 // The ICRC of a packet in one piece: `covered_bytes` from the IP header to the last pad byte; at
 // least up to the end of the BTH (40 or 60).

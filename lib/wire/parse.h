@@ -71,7 +71,8 @@ struct L3Info {
 // except that info.l4_offset lies within the frame for every kind but kOther and kArp.
 FrameKind classify(std::span<const uint8_t> frame, const ParseOptions& options, L3Info& info);
 
-// A RoCEv2 packet. Pointers point into the frame that was parsed and live as long as it does.
+// A RoCEv2 packet: what every packet needs as fields, the rest read from the frame where it is
+// asked for. Pointers point into the frame that was parsed and live as long as it does.
 struct ParsedFrame {
   const uint8_t* frame;
   const uint8_t* bth;
@@ -79,41 +80,40 @@ struct ParsedFrame {
   const OpcodeInfo* info;   // never nullptr
   uint32_t payload_length;  // without pad
   uint32_t l3_offset;
-  uint32_t ip_length;         // of the whole IP packet, ICRC included
-  uint32_t ib_bytes;          // BTH up to and including the ICRC
-  uint32_t source_ipv4;       // host order; 0 when ipv6
-  uint32_t destination_ipv4;  // host order; 0 when ipv6
-  uint32_t flow_label;        // 0 when IPv4
+  uint32_t ip_length;  // of the whole IP packet, ICRC included
   Qpn dest_qpn;
   Psn psn;
-  uint16_t udp_source_port;
   uint16_t vlan_tci;  // 0 without a tag
   uint16_t pkey;
   Opcode opcode;
   uint8_t pad;
-  uint8_t traffic_class;
-  uint8_t hop_limit;
   bool ipv6;
   bool has_vlan;
-  bool solicited;
-  bool mig_req;
-  bool fecn;
-  bool becn;
-  bool ack_request;
 
   const uint8_t* l3() const { return frame + l3_offset; }
   const uint8_t* icrc() const { return l3() + ip_length - kIcrcBytes; }
   MacAddress source_mac() const { return load_mac(frame + 6); }
   MacAddress destination_mac() const { return load_mac(frame); }
-  uint8_t ecn() const { return traffic_class & 3; }
+  uint8_t traffic_class() const {
+    return ipv6 ? static_cast<uint8_t>(load_be16(l3()) >> 4) : l3()[1];
+  }
+  uint8_t ecn() const { return traffic_class() & 3; }
+  uint8_t hop_limit() const { return l3()[ipv6 ? 7 : 8]; }
+  uint32_t flow_label() const { return ipv6 ? load_be32(l3()) & 0xFFFFF : 0; }  // 0 when IPv4
+  uint16_t udp_source_port() const { return load_be16(bth - kUdpBytes); }
+  // From the BTH up to and including the ICRC.
+  uint32_t ib_bytes() const { return static_cast<uint32_t>(l3() + ip_length - bth); }
+  bool solicited() const { return (bth[1] & 0x80) != 0; }
+  bool mig_req() const { return (bth[1] & 0x40) != 0; }
+  bool fecn() const { return (bth[4] & 0x80) != 0; }
+  bool becn() const { return (bth[4] & 0x40) != 0; }
+  bool ack_request() const { return (bth[8] & 0x80) != 0; }
   Gid source() const { return load_address(l3() + (ipv6 ? 8 : 12), ipv6); }
   Gid destination() const { return load_address(l3() + (ipv6 ? 24 : 16), ipv6); }
   // The same comparisons without making a Gid.
-  bool source_is(const Gid& gid) const { return is(gid, l3() + 8, source_ipv4); }
-  bool destination_is(const Gid& gid) const { return is(gid, l3() + 24, destination_ipv4); }
-  bool destination_is_multicast() const {
-    return ipv6 ? l3()[24] == 0xff : destination_ipv4 >> 28 == 0xE;
-  }
+  bool source_is(const Gid& gid) const { return is(gid, l3() + (ipv6 ? 8 : 12)); }
+  bool destination_is(const Gid& gid) const { return is(gid, l3() + (ipv6 ? 24 : 16)); }
+  bool destination_is_multicast() const { return ipv6 ? l3()[24] == 0xff : l3()[16] >> 4 == 0xE; }
   // Extension headers; only where the opcode has them.
   Reth reth() const { return Reth::parse(bth + info->reth); }
   Aeth aeth() const { return Aeth::parse(bth + info->aeth); }
@@ -126,14 +126,14 @@ struct ParsedFrame {
   XrcEth xrceth() const { return XrcEth::parse(bth + info->xrceth); }
 
  private:
-  bool is(const Gid& gid, const uint8_t* at, uint32_t ipv4) const {
+  bool is(const Gid& gid, const uint8_t* at) const {
     const uint8_t* bytes = gid.bytes.data();
     if (ipv6) {
       return load_raw<uint64_t>(bytes) == load_raw<uint64_t>(at) &&
              load_raw<uint64_t>(bytes + 8) == load_raw<uint64_t>(at + 8);
     }
     return load_raw<uint64_t>(bytes) == 0 && load_be32(bytes + 8) == 0xFFFF &&
-           load_be32(bytes + 12) == ipv4;
+           load_raw<uint32_t>(bytes + 12) == load_raw<uint32_t>(at);
   }
 };
 

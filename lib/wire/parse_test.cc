@@ -61,16 +61,16 @@ TEST(Parse, V1GivesItsFields) {
   EXPECT_EQ(packet.opcode, Opcode::kRcSendOnly);
   EXPECT_EQ(packet.dest_qpn, Qpn(0x11));
   EXPECT_EQ(packet.psn, Psn(1));
-  EXPECT_TRUE(packet.ack_request);
-  EXPECT_TRUE(packet.mig_req);
-  EXPECT_FALSE(packet.solicited);
+  EXPECT_TRUE(packet.ack_request());
+  EXPECT_TRUE(packet.mig_req());
+  EXPECT_FALSE(packet.solicited());
   EXPECT_EQ(packet.pkey, 0xFFFF);
-  EXPECT_EQ(packet.source_ipv4, 0x0A000001u);
-  EXPECT_EQ(packet.destination_ipv4, 0x0A000002u);
-  EXPECT_EQ(packet.udp_source_port, 0xC000);
-  EXPECT_EQ(packet.hop_limit, 64);
+  EXPECT_EQ(packet.source(), Gid::from_ipv4(0x0A000001));
+  EXPECT_EQ(packet.destination(), Gid::from_ipv4(0x0A000002));
+  EXPECT_EQ(packet.udp_source_port(), 0xC000);
+  EXPECT_EQ(packet.hop_limit(), 64);
   EXPECT_EQ(packet.ip_length, 52u);
-  EXPECT_EQ(packet.ib_bytes, 24u);
+  EXPECT_EQ(packet.ib_bytes(), 24u);
   EXPECT_EQ(packet.payload_length, 8u);
   EXPECT_EQ(std::memcmp(packet.payload, "uroce-01", 8), 0);
   EXPECT_EQ(packet.source_mac(), testing::kMacA);
@@ -86,7 +86,7 @@ TEST(Parse, V2HasPadAndV3HasADeth) {
   const std::vector<uint8_t> datagram = frame_of(testing::kV3);
   ASSERT_EQ(parse(datagram, packet), Drop::kNone);
   EXPECT_TRUE(packet.ipv6);
-  EXPECT_EQ(packet.flow_label, 0x12345u);
+  EXPECT_EQ(packet.flow_label(), 0x12345u);
   EXPECT_EQ(packet.deth(), (Deth{0x11111111, Qpn(0x13)}));
 }
 

@@ -98,7 +98,8 @@ void Loop::run_commands(Time now) {
 uint32_t Loop::transmit(Time now) {
   uint32_t moved = 0;
   if (queue_.blocked()) queue_.flush();
-  for (uint32_t burst = 0; burst < kBurstsPerTurn && !queue_.blocked(); ++burst) {
+  for (uint32_t burst = 0; burst < kBurstsPerTurn && !queue_.blocked() && engine_.has_output(now);
+       ++burst) {
     const std::span<TxSlot> slots = queue_.lend();
     if (slots.empty()) break;
     const auto filled = static_cast<uint32_t>(engine_.poll_frames(now, slots));

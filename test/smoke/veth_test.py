@@ -99,8 +99,8 @@ class Network:
 
 
 class Sniffer:
-    """tcpdump on the bridge's port to one end. In immediate mode: what it is handed a block at a time
-    it can lose a part of when it ends, without counting it."""
+    """tcpdump on the bridge's port to one end. In immediate mode: of what it is handed a block at a
+    time it can lose a part when it ends, without counting it."""
 
     def __init__(self, network, letter, folder):
         self.file = folder / f'{letter}.pcap'
