@@ -22,7 +22,7 @@ void attach(Session& session, const Parsed& parsed) {
   QueuePair& qp = session.qp(parsed.id);
   ib_gid group = parse_group(parsed.address);
   app::check(ib_attach_mcast(qp.endpoint->qp(), &group, 0), "ib_attach_mcast");
-  qp.groups.insert(parsed.address);
+  qp.groups.emplace(parsed.address, group);
   std::printf("qp %u: in group %s\n", qp.id, parsed.address);
 }
 
@@ -30,9 +30,8 @@ void detach(Session& session, const Parsed& parsed) {
   QueuePair& qp = session.qp(parsed.id);
   ib_gid group = parse_group(parsed.address);
   app::check(ib_detach_mcast(qp.endpoint->qp(), &group, 0), "ib_detach_mcast");
-  std::erase_if(qp.groups, [&](const std::string& text) {
-    const ib_gid other = parse_address(text);
-    return std::equal(other.raw, other.raw + 16, group.raw);
+  std::erase_if(qp.groups, [&](const auto& entry) {
+    return std::equal(entry.second.raw, entry.second.raw + 16, group.raw);
   });
   std::printf("qp %u: out of group %s\n", qp.id, parsed.address);
 }

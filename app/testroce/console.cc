@@ -179,7 +179,9 @@ void run_file(Session& session, const std::string& path) {
     std::printf("testroce> %s\n", command.c_str());
     const std::string error = parser.run(command);
     if (!error.empty()) {
-      throw std::runtime_error(path + ":" + std::to_string(number) + ": " + error);
+      std::string where = path;
+      where.append(":").append(std::to_string(number)).append(": ");
+      throw std::runtime_error(where.append(error));
     }
   }
 }

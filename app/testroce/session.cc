@@ -45,10 +45,7 @@ Session::Session(uroce_context* context) : context_(context) {}
 
 Session::~Session() {
   for (auto& [id, qp] : qps_) {
-    for (const std::string& text : qp.groups) {
-      ib_gid group = parse_address(text);
-      ib_detach_mcast(qp.endpoint->qp(), &group, 0);
-    }
+    for (auto& [text, group] : qp.groups) ib_detach_mcast(qp.endpoint->qp(), &group, 0);
   }
 }
 
@@ -90,7 +87,7 @@ QueuePair& Session::create_qp(unsigned device_index, ib_qp_type type) {
 void Session::destroy_qp(unsigned id) {
   if (!qp(id).groups.empty()) {
     throw std::runtime_error("queue pair " + std::to_string(id) + " is in group " +
-                             *qp(id).groups.begin() + ": detach it first");
+                             qp(id).groups.begin()->first + ": detach it first");
   }
   qps_.erase(id);
 }

@@ -17,7 +17,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -42,8 +41,8 @@ struct QueuePair {
   unsigned device_index = 0;
   ib_qp_type type = IB_QPT_RC;
   std::unique_ptr<app::Endpoint> endpoint;
-  std::set<std::string> groups;  // as the user wrote them
-  bool ready = false;            // connected or activated
+  std::map<std::string, ib_gid> groups;  // by the address as the user wrote it
+  bool ready = false;                    // connected or activated
 
   // Receive slots as a ring in posting order, since receives complete in that order.
   uint32_t recv_posted = 0;  // now

@@ -13,6 +13,7 @@ namespace uroce::device {
 int Device::list_qps(std::vector<QpSummary>& qps) {
   Lock lock(lock_);
   std::vector<uint32_t> numbers;
+  numbers.reserve(qps_.size());
   for (const auto& entry : qps_) numbers.push_back(entry.first);
   for (const uint32_t number : numbers) {
     auto found = qps_.find(number);
@@ -50,6 +51,7 @@ std::vector<GroupSummary> Device::list_groups() {
     for (const Gid& group : qp->groups) groups[group].push_back(Qpn(number));
   }
   std::vector<GroupSummary> list;
+  list.reserve(groups.size());
   for (auto& [group, members] : groups) {
     list.push_back({group, group::mac_of(group), std::move(members)});
   }

@@ -102,9 +102,8 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
   ++qp->send_cq->use_count;
   ++qp->recv_cq->use_count;
   gsi_exists_ = gsi_exists_ || gsi;
-  handle.object = qp.get();
-  qps_.emplace(qp->qpn.value(), qp.get());
-  qp.release();
+  handle.object = qp.release();
+  qps_.emplace(handle.object->qpn.value(), handle.object);
   return 0;
 }
 

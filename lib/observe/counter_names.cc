@@ -64,10 +64,10 @@ constexpr CounterName<TransportCounters> kTransport[] = {
     {&TransportCounters::events_lost, "events_lost", "events that found the event ring full"},
     {&TransportCounters::clock_gaps, "clock_gaps", "turns that found a quarter of a timeout gone"},
 };
-#define UROCE_COUNT_ONE(member) +1
-static_assert(std::size(kTransport) == 0 UROCE_TRANSPORT_COUNTERS(UROCE_COUNT_ONE),
-              "each transport counter has a name");
-#undef UROCE_COUNT_ONE
+#define UROCE_NAME_ONE(member) #member,
+constexpr const char* kDeclared[] = {UROCE_TRANSPORT_COUNTERS(UROCE_NAME_ONE)};
+#undef UROCE_NAME_ONE
+static_assert(std::size(kTransport) == std::size(kDeclared), "each transport counter has a name");
 
 // Without handoff_full, which is a drop reason, and turn_ns_max, which is no sum.
 constexpr CounterName<LoopCounters> kLoop[] = {

@@ -147,6 +147,7 @@ int uroce_observe_groups(uroce_context* context, unsigned int index, uroce_group
   for (const uroce::device::GroupSummary& group : groups) {
     const std::string address = address_text(group.group);
     std::vector<uint32_t> members;
+    members.reserve(group.members.size());
     for (const uroce::Qpn qpn : group.members) members.push_back(qpn.value());
     uroce_group_info info{};
     info.address = address.c_str();

@@ -57,6 +57,7 @@ absl::StatusOr<std::vector<nic::PortConfig>> plan_ports(const config::Settings& 
     faults = *parsed;
   }
   std::vector<nic::PortConfig> ports;
+  ports.reserve(settings.ports.size());
   for (const config::PortSettings& port : settings.ports) ports.push_back(plan(port, faults));
   if (settings.ports.empty()) {
     for (const std::string& name : present) {

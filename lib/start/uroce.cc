@@ -52,6 +52,7 @@ void apply_log_level(const std::string& name) {
 // Our arguments are judged before EAL is touched: DPDK can be started only once.
 absl::StatusOr<uroce::config::Settings> read_settings(const std::vector<std::string>& own) {
   std::vector<const char*> pointers;
+  pointers.reserve(own.size());
   for (const std::string& argument : own) pointers.push_back(argument.c_str());
   return uroce::config::parse_command_line(pointers);
 }

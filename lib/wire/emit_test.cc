@@ -159,7 +159,7 @@ TEST(Emit, V3AndV4AreReproduced) {
   uint8_t* at = emit_headers(room.data(), t, ib_length(bth.opcode, 4), 0);
   bth.store(at);
   Deth{0x11111111, Qpn(0x13)}.store(at + 12);
-  std::memcpy(at + 20, "ping", 4);
+  store_be32(at + 20, 0x70696E67);  // "ping"
   room.resize(finish_icrc(room.data(), t.l3_offset, t.ipv6, t.length + 24u));
   EXPECT_EQ(room, frame_of(testing::kV3));
 

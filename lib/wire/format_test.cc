@@ -68,8 +68,8 @@ TEST(Format, CreditCodesCountReceives) {
   constexpr uint32_t kCredits[] = {
       0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
       256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
-  for (uint8_t code = 0; code < std::size(kCredits); ++code) {
-    EXPECT_EQ(credits_of(code), kCredits[code]) << int{code};
+  for (size_t code = 0; code < std::size(kCredits); ++code) {
+    EXPECT_EQ(credits_of(static_cast<uint8_t>(code)), kCredits[code]) << code;
   }
 }
 

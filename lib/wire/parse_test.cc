@@ -14,7 +14,6 @@ namespace {
 using testing::fix_icrc;
 using testing::fix_ip_checksum;
 using testing::frame_of;
-using testing::judge;
 using testing::kL3;
 using testing::parse;
 using testing::Random;

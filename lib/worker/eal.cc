@@ -78,6 +78,7 @@ absl::StatusOr<Eal> Eal::start(const std::vector<std::string>& arguments) {
   std::vector<std::string> copies = arguments;
   // DPDK's own sentences below a warning would bury ours; a user's --log-level still wins.
   if (!has_option(arguments, "--log-level")) copies.push_back("--log-level=lib.eal:4");
+  argv.reserve(copies.size() + 1);
   for (std::string& copy : copies) argv.push_back(copy.data());
   argv.push_back(nullptr);
   // getopt's state belongs to the program that may have used it before us.

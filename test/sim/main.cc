@@ -32,7 +32,7 @@ bool number(const char* text, uint64_t& value) {
 // False, with one sentence on stderr: the arguments are wrong.
 bool parse(int argc, char** argv, Options& options) {
   bool any = false;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc; i += 2) {  // each option has a value
     const std::string_view option = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     bool good = value != nullptr;
@@ -55,7 +55,6 @@ bool parse(int argc, char** argv, Options& options) {
                    option == "--seed" || option == "--swarm" ? "a number" : "a file name");
       return false;
     }
-    ++i;
   }
   if (!any) std::fprintf(stderr, "%suroce-sim: give --seed or --swarm\n", kUsage);
   return any;

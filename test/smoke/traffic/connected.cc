@@ -52,8 +52,8 @@ app::EndpointOptions options(uint32_t buffer_bytes) {
 Card connect(const Side& side, app::Endpoint& endpoint, bool ipv6, const std::string& topic) {
   const app::GidEntry own = gid_of(side.device, ipv6);
   const Card peer = read_card(
-      side.meeting.swap(topic, write_card({own.gid, endpoint.qp()->qp_num, endpoint.mr()->rkey,
-                                           reinterpret_cast<uint64_t>(endpoint.buffer())})));
+      side.meeting.exchange(topic, write_card({own.gid, endpoint.qp()->qp_num, endpoint.mr()->rkey,
+                                               reinterpret_cast<uint64_t>(endpoint.buffer())})));
   endpoint.connect(peer.gid, peer.qpn, side.path_mtu, 0xfffff0, own.index);
   return peer;
 }

@@ -51,7 +51,7 @@ std::string Meeting::get(const std::string& name) const {
   return text;
 }
 
-std::string Meeting::swap(const std::string& topic, const std::string& text) const {
+std::string Meeting::exchange(const std::string& topic, const std::string& text) const {
   put(role_ + "." + topic, text);
   return get(peer_ + "." + topic);
 }

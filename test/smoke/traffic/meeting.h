@@ -21,9 +21,9 @@ class Meeting {
   void drive(const std::function<bool()>& done, const std::string& what) const;
 
   // Leaves `text` for the peer under `topic`, and waits for what the peer leaves there.
-  std::string swap(const std::string& topic, const std::string& text) const;
+  std::string exchange(const std::string& topic, const std::string& text) const;
   // Waits until the peer is here too.
-  void meet(const std::string& topic) const { swap(topic, "here"); }
+  void meet(const std::string& topic) const { exchange(topic, "here"); }
   // Says that this side has come to `topic`, and waits until a third party says "TOPIC.go".
   void pause(const std::string& topic) const;
 
