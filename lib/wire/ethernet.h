@@ -32,6 +32,17 @@ struct EthernetFields {
   uint16_t vlan_tci = 0;
 };
 
+// Who sends: the frame's own half of the addresses.
+struct LinkSource {
+  MacAddress mac;
+  bool vlan = false;
+  uint16_t vlan_tci = 0;
+
+  EthernetFields to(const MacAddress& destination) const {
+    return {mac, destination, vlan, vlan_tci};
+  }
+};
+
 // Writes the Ethernet header of 14 or 18 bytes and returns its length, where the payload begins.
 inline uint32_t store_ethernet(uint8_t* to, const EthernetFields& fields, uint16_t ethertype) {
   std::memcpy(to, fields.destination.bytes.data(), kMacBytes);

@@ -37,10 +37,9 @@ Drop parse_icmp(std::span<const uint8_t> frame, const L3Info& info, const ParseO
   if (const Drop drop = check_ip(frame, info, options, icmp); drop != Drop::kNone) return drop;
   if (icmp.size() < kIcmpBytes) return Drop::kIcmpMalformed;
   const uint8_t* l3 = frame.data() + info.l3_offset;
-  const uint64_t pseudo =
-      info.ipv6 ? pseudo_header_sum(l3 + 8, 32, kProtocolIcmpv6, static_cast<uint32_t>(icmp.size()))
-                : 0;
-  if (!checksum_good(checksum_add(pseudo, icmp.data(), icmp.size()))) return Drop::kIcmpChecksum;
+  const bool intact = info.ipv6 ? icmpv6_checksum_good(l3, icmp)
+                                : checksum_good(checksum_add(0, icmp.data(), icmp.size()));
+  if (!intact) return Drop::kIcmpChecksum;
   out = {};
   out.ipv6 = info.ipv6;
   out.type = icmp[0];
@@ -65,11 +64,8 @@ uint32_t build_icmp(std::span<uint8_t> room, const EthernetFields& ethernet, con
   IpFields fields = ip;
   fields.protocol = ipv6 ? kProtocolIcmpv6 : kProtocolIcmp;
   const auto icmp_bytes = static_cast<uint32_t>(kIcmpBytes + message.data.size());
-  const uint32_t headers = kEthernetBytes + kVlanTagBytes + ip_header_bytes(fields);
-  if (room.size() < headers + icmp_bytes) return 0;
-  const uint32_t l3_offset =
-      store_ethernet(room.data(), ethernet, ipv6 ? kEthertypeIpv6 : kEthertypeIpv4);
-  const uint32_t at = l3_offset + store_ip(room.data() + l3_offset, fields, icmp_bytes);
+  const uint32_t at = store_headers(room, ethernet, fields, icmp_bytes);
+  if (at == 0) return 0;
   uint8_t* icmp = room.data() + at;
   std::memset(icmp, 0, kIcmpBytes);
   icmp[0] = message.type;

@@ -15,7 +15,6 @@ constexpr uint8_t kTypeReport2 = 0x16;
 constexpr uint8_t kTypeLeave = 0x17;
 constexpr uint8_t kTypeReport3 = 0x22;
 constexpr uint32_t kFixedBytes = 8;
-constexpr uint32_t kQuery3Bytes = 12;
 constexpr uint32_t kAllHosts = 0xE0000001;
 constexpr uint32_t kAllRouters = 0xE0000002;
 constexpr uint32_t kReport3Routers = 0xE0000016;
@@ -35,24 +34,10 @@ Drop parse_query(std::span<const uint8_t> igmp, MembershipMessage& out) {
     out.max_response_ms = (code == 0 ? kTenthsVersion1 : code) * 100;
     return Drop::kNone;
   }
-  if (igmp.size() < kQuery3Bytes) return Drop::kIgmpMalformed;
   out.version = 3;
   out.max_response_ms = decode_time8(code) * 100;
-  out.suppress_router = (igmp[8] & 8) != 0;
-  out.robustness = igmp[8] & 7;
-  out.query_interval_s = decode_time8(igmp[9]);
-  const size_t source_bytes = load_be16(igmp.data() + 10) * size_t{4};
-  if (igmp.size() < kQuery3Bytes + source_bytes) return Drop::kIgmpMalformed;
-  out.sources = igmp.subspan(kQuery3Bytes, source_bytes);
-  return Drop::kNone;
-}
-
-Drop parse_record_report(std::span<const uint8_t> igmp, MembershipMessage& out) {
-  out.kind = MembershipKind::kRecordReport;
-  out.version = 3;
-  out.record_count = load_be16(igmp.data() + 6);
-  out.records = igmp.subspan(kFixedBytes);
-  return records_whole(out.records, false, out.record_count) ? Drop::kNone : Drop::kIgmpMalformed;
+  return parse_query_tail(igmp.subspan(kFixedBytes), false, out) ? Drop::kNone
+                                                                 : Drop::kIgmpMalformed;
 }
 
 Drop parse_group_message(std::span<const uint8_t> igmp, MembershipMessage& out) {
@@ -84,25 +69,16 @@ Envelope envelope_of(const MembershipMessage& message) {
 }
 
 uint32_t message_bytes(const MembershipMessage& message, std::span<const GroupRecord> records) {
-  uint32_t bytes = kFixedBytes;
-  if (message.kind == MembershipKind::kRecordReport) {
-    for (const GroupRecord& record : records) bytes += record_bytes(record);
-  } else if (message.kind == MembershipKind::kQuery && message.version == 3) {
-    bytes = kQuery3Bytes + static_cast<uint32_t>(message.sources.size());
-  }
-  return bytes;
+  if (message.kind == MembershipKind::kRecordReport) return record_report_bytes(records);
+  const bool with_tail = message.kind == MembershipKind::kQuery && message.version == 3;
+  return kFixedBytes + (with_tail ? query_tail_bytes(message) : 0);
 }
 
 void store_query(uint8_t* igmp, const MembershipMessage& message) {
   const uint32_t tenths = message.max_response_ms / 100;
   if (message.version == 3) {
     igmp[1] = encode_time8(tenths);
-    igmp[8] = static_cast<uint8_t>((message.suppress_router ? 8 : 0) | (message.robustness & 7));
-    igmp[9] = encode_time8(message.query_interval_s);
-    store_be16(igmp + 10, static_cast<uint16_t>(message.sources.size() / 4));
-    if (!message.sources.empty()) {
-      std::memcpy(igmp + kQuery3Bytes, message.sources.data(), message.sources.size());
-    }
+    store_query_tail(igmp + kFixedBytes, false, message);
   } else if (message.version == 2) {
     igmp[1] = static_cast<uint8_t>(std::clamp<uint32_t>(tenths, 1, 255));
   }
@@ -124,7 +100,8 @@ Drop parse_igmp(std::span<const uint8_t> frame, const L3Info& info, const ParseO
     case kTypeQuery:
       return parse_query(igmp, out);
     case kTypeReport3:
-      return parse_record_report(igmp, out);
+      out.version = 3;
+      return parse_record_report(igmp, false, out) ? Drop::kNone : Drop::kIgmpMalformed;
     case kTypeReport1:
     case kTypeReport2:
     case kTypeLeave:
@@ -145,17 +122,13 @@ uint32_t build_igmp(std::span<uint8_t> room, const LinkSource& link, uint32_t so
   ip.hop_limit = 1;
   ip.router_alert = true;
   const uint32_t bytes = message_bytes(message, records);
-  if (room.size() < kEthernetBytes + kVlanTagBytes + ip_header_bytes(ip) + bytes) return 0;
-  const EthernetFields ethernet{link.mac, multicast_mac(ip.destination), link.vlan, link.vlan_tci};
-  const uint32_t l3_offset = store_ethernet(room.data(), ethernet, kEthertypeIpv4);
-  const uint32_t at = l3_offset + store_ip(room.data() + l3_offset, ip, bytes);
+  const uint32_t at = store_headers(room, link.to(multicast_mac(ip.destination)), ip, bytes);
+  if (at == 0) return 0;
   uint8_t* igmp = room.data() + at;
-  std::memset(igmp, 0, std::min(bytes, kQuery3Bytes));
+  std::memset(igmp, 0, kFixedBytes);
   igmp[0] = envelope.type;
   if (message.kind == MembershipKind::kRecordReport) {
-    store_be16(igmp + 6, static_cast<uint16_t>(records.size()));
-    uint8_t* to = igmp + kFixedBytes;
-    for (const GroupRecord& record : records) to += store_record(to, record);
+    store_record_report(igmp, records);
   } else {
     store_be32(igmp + 4, message.group.is_zero() ? 0 : message.group.ipv4());
     if (message.kind == MembershipKind::kQuery) store_query(igmp, message);

@@ -61,6 +61,15 @@ uint32_t store_ip(uint8_t* to, const IpFields& fields, uint32_t payload_bytes) {
                                       : store_ipv6(to, fields, payload_bytes);
 }
 
+uint32_t store_headers(std::span<uint8_t> room, const EthernetFields& ethernet, const IpFields& ip,
+                       uint32_t payload_bytes) {
+  const uint32_t bytes = kEthernetBytes + kVlanTagBytes + ip_header_bytes(ip) + payload_bytes;
+  if (room.size() < bytes) return 0;
+  const uint16_t ethertype = ip.destination.is_ipv4() ? kEthertypeIpv4 : kEthertypeIpv6;
+  const uint32_t l3_offset = store_ethernet(room.data(), ethernet, ethertype);
+  return l3_offset + store_ip(room.data() + l3_offset, ip, payload_bytes);
+}
+
 uint32_t store_address(uint8_t* to, const Gid& address) {
   if (address.is_ipv4()) {
     store_be32(to, address.ipv4());
@@ -90,6 +99,12 @@ uint64_t pseudo_header_sum(const IpFields& fields, uint32_t payload_bytes) {
   const uint32_t half = store_address(addresses, fields.source);
   const uint32_t both = half + store_address(addresses + half, fields.destination);
   return pseudo_header_sum(addresses, both, fields.protocol, payload_bytes);
+}
+
+bool icmpv6_checksum_good(const uint8_t* l3, std::span<const uint8_t> message) {
+  const uint64_t pseudo =
+      pseudo_header_sum(l3 + 8, 32, kProtocolIcmpv6, static_cast<uint32_t>(message.size()));
+  return checksum_good(checksum_add(pseudo, message.data(), message.size()));
 }
 
 }  // namespace uroce::wire

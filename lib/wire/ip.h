@@ -4,8 +4,10 @@
 #define UROCE_WIRE_IP_H
 
 #include <cstdint>
+#include <span>
 
 #include "base/types.h"
+#include "wire/ethernet.h"
 
 namespace uroce::wire {
 
@@ -40,9 +42,17 @@ uint32_t ip_header_bytes(const IpFields& fields);
 // length. The room is the caller's: ip_header_bytes().
 uint32_t store_ip(uint8_t* to, const IpFields& fields, uint32_t payload_bytes);
 
+// Writes the Ethernet and IP headers of a frame whose IP payload of `payload_bytes` follows, and
+// returns their length, or 0 when the room is too small for the whole, a VLAN tag included.
+uint32_t store_headers(std::span<uint8_t> room, const EthernetFields& ethernet, const IpFields& ip,
+                       uint32_t payload_bytes);
+
 // The partial checksum of the pseudo-header for a packet with these fields (the protocol is that of
 // the upper layer, not hop-by-hop).
 uint64_t pseudo_header_sum(const IpFields& fields, uint32_t payload_bytes);
+
+// True when an ICMPv6 message is intact; its IPv6 header lies at `l3`.
+bool icmpv6_checksum_good(const uint8_t* l3, std::span<const uint8_t> message);
 
 // Writes an address as it lies in an IP header: 4 bytes for IPv4 (returned), else 16.
 uint32_t store_address(uint8_t* to, const Gid& address);

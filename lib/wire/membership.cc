@@ -76,6 +76,51 @@ uint32_t store_record(uint8_t* to, const GroupRecord& record) {
   return record_bytes(record);
 }
 
+bool parse_record_report(std::span<const uint8_t> message, bool ipv6, MembershipMessage& out) {
+  if (message.size() < kRecordReportBytes) return false;
+  out.kind = MembershipKind::kRecordReport;
+  out.record_count = load_be16(message.data() + 6);
+  out.records = message.subspan(kRecordReportBytes);
+  return records_whole(out.records, ipv6, out.record_count);
+}
+
+bool parse_query_tail(std::span<const uint8_t> tail, bool ipv6, MembershipMessage& out) {
+  if (tail.size() < kQueryTailBytes) return false;
+  out.suppress_router = (tail[0] & 8) != 0;
+  out.robustness = tail[0] & 7;
+  out.query_interval_s = decode_time8(tail[1]);
+  const size_t source_bytes = load_be16(tail.data() + 2) * size_t{ipv6 ? 16u : 4u};
+  if (tail.size() < kQueryTailBytes + source_bytes) return false;
+  out.sources = tail.subspan(kQueryTailBytes, source_bytes);
+  return true;
+}
+
+uint32_t record_report_bytes(std::span<const GroupRecord> records) {
+  uint32_t bytes = kRecordReportBytes;
+  for (const GroupRecord& record : records) bytes += record_bytes(record);
+  return bytes;
+}
+
+uint32_t query_tail_bytes(const MembershipMessage& query) {
+  return kQueryTailBytes + static_cast<uint32_t>(query.sources.size());
+}
+
+void store_record_report(uint8_t* message, std::span<const GroupRecord> records) {
+  store_be16(message + 4, 0);
+  store_be16(message + 6, static_cast<uint16_t>(records.size()));
+  uint8_t* to = message + kRecordReportBytes;
+  for (const GroupRecord& record : records) to += store_record(to, record);
+}
+
+void store_query_tail(uint8_t* tail, bool ipv6, const MembershipMessage& query) {
+  tail[0] = static_cast<uint8_t>((query.suppress_router ? 8 : 0) | (query.robustness & 7));
+  tail[1] = encode_time8(query.query_interval_s);
+  store_be16(tail + 2, static_cast<uint16_t>(query.sources.size() / (ipv6 ? 16 : 4)));
+  if (!query.sources.empty()) {
+    std::memcpy(tail + kQueryTailBytes, query.sources.data(), query.sources.size());
+  }
+}
+
 uint32_t decode_time8(uint8_t code) { return decode(code, 4); }
 uint8_t encode_time8(uint32_t value) { return static_cast<uint8_t>(encode(value, 4)); }
 uint32_t decode_time16(uint16_t code) { return decode(code, 12); }

@@ -53,13 +53,6 @@ struct MembershipMessage {
   std::span<const uint8_t> records;  // kRecordReport, parse: for next_record()
 };
 
-// Who sends: the frame's own half of the addresses. The other half follows from the message.
-struct LinkSource {
-  MacAddress mac;
-  bool vlan = false;
-  uint16_t vlan_tci = 0;
-};
-
 // Takes the next record off `rest`; false at the end. The records of a parsed message are whole.
 bool next_record(std::span<const uint8_t>& rest, bool ipv6, GroupRecord& out);
 
@@ -70,6 +63,21 @@ uint32_t store_record(uint8_t* to, const GroupRecord& record);
 
 // True when `count` whole records lie at `records`.
 bool records_whole(std::span<const uint8_t> records, bool ipv6, uint32_t count);
+
+// What the newest version of both protocols has at one place. A message begins with its type byte.
+// The tail of a query is what follows the group: S flag, QRV, QQIC and sources.
+inline constexpr uint32_t kRecordReportBytes = 8;  // before the records
+inline constexpr uint32_t kQueryTailBytes = 4;     // before the sources
+
+// Each is false when the message is cut short. Spans of `out` point into it.
+bool parse_record_report(std::span<const uint8_t> message, bool ipv6, MembershipMessage& out);
+bool parse_query_tail(std::span<const uint8_t> tail, bool ipv6, MembershipMessage& out);
+// Bytes of a report with these records, and of a query's tail.
+uint32_t record_report_bytes(std::span<const GroupRecord> records);
+uint32_t query_tail_bytes(const MembershipMessage& query);
+// Write what stands behind the type, code and checksum of a report, and a query's tail.
+void store_record_report(uint8_t* message, std::span<const GroupRecord> records);
+void store_query_tail(uint8_t* tail, bool ipv6, const MembershipMessage& query);
 
 // Codes that stand for a number with a mantissa and an exponent above a limit: 8 bits in IGMPv3 and
 // for the query interval (limit 128), 16 bits for the MLDv2 response time (limit 32768). Encoding

@@ -49,9 +49,7 @@ Drop parse_nd(std::span<const uint8_t> frame, const L3Info& info, const ParseOpt
   if (const Drop drop = check_ip(frame, info, options, icmp); drop != Drop::kNone) return drop;
   const uint8_t* l3 = frame.data() + info.l3_offset;
   if (icmp.size() < 8 || l3[7] != kHopLimit || icmp[1] != 0) return Drop::kNdMalformed;
-  const uint64_t pseudo =
-      pseudo_header_sum(l3 + 8, 32, kProtocolIcmpv6, static_cast<uint32_t>(icmp.size()));
-  if (!checksum_good(checksum_add(pseudo, icmp.data(), icmp.size()))) return Drop::kIcmpChecksum;
+  if (!icmpv6_checksum_good(l3, icmp)) return Drop::kIcmpChecksum;
   out = {};
   out.source = load_address(l3 + 8, true);
   out.destination = load_address(l3 + 24, true);
@@ -83,8 +81,7 @@ uint32_t build_nd(std::span<uint8_t> room, const EthernetFields& ethernet,
   ip.destination = message.destination;
   ip.protocol = kProtocolIcmpv6;
   ip.hop_limit = kHopLimit;
-  const uint32_t l3_offset = store_ethernet(room.data(), ethernet, kEthertypeIpv6);
-  const uint32_t at = l3_offset + store_ip(room.data() + l3_offset, ip, icmp_bytes);
+  const uint32_t at = store_headers(room, ethernet, ip, icmp_bytes);
   uint8_t* icmp = room.data() + at;
   std::memset(icmp, 0, icmp_bytes);
   icmp[0] = advertisement ? kAdvertisementType : kSolicitationType;

@@ -129,6 +129,13 @@ class Random {
     gid.bytes[1] = 0x80;
     return gid;
   }
+  Gid ipv4_group() { return Gid::from_ipv4(0xE8000000 | below(1 << 24)); }
+  Gid ipv6_group() {
+    Gid gid = ipv6();
+    gid.bytes[0] = 0xff;
+    gid.bytes[1] = 0x0e;
+    return gid;
+  }
   EthernetFields ethernet() { return {mac(), mac(), coin(), static_cast<uint16_t>(below(4096))}; }
 
  private:
