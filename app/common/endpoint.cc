@@ -14,6 +14,16 @@ void check(int result, const char* call) {
   if (result < 0) throw VerbsError(call, result);
 }
 
+bool take(ib_cq* cq, ib_wc& wc) {
+  const int count = ib_poll_cq(cq, 1, &wc);
+  check(count, "ib_poll_cq");
+  if (count == 0) return false;
+  if (wc.status != IB_WC_SUCCESS) {
+    throw std::runtime_error(std::string("a completion says: ") + ib_wc_status_msg(wc.status));
+  }
+  return true;
+}
+
 Endpoint::Endpoint(ib_device* device, const EndpointOptions& options)
     : device_(device),
       options_(options),
@@ -104,6 +114,49 @@ void Endpoint::post_recv(uint32_t offset, uint32_t length, uint64_t wr_id) {
   wr.num_sge = 1;
   check(ib_post_recv(qp_, &wr, nullptr), "ib_post_recv");
 }
+
+int Endpoint::post_send(const SendRange& range) {
+  ib_send_wr wr{};
+  return post(wr, IB_WR_SEND, range);
+}
+
+int Endpoint::post_datagram(const SendRange& range, const DatagramTarget& to) {
+  ib_ud_wr wr{};
+  wr.ah = to.ah;
+  wr.remote_qpn = to.qpn;
+  wr.remote_qkey = to.qkey;
+  return post(wr.wr, IB_WR_SEND, range);
+}
+
+int Endpoint::post_rdma(ib_wr_opcode opcode, const SendRange& range, uint64_t remote_addr,
+                        uint32_t rkey) {
+  ib_rdma_wr wr{};
+  wr.remote_addr = remote_addr;
+  wr.rkey = rkey;
+  return post(wr.wr, opcode, range);
+}
+
+int Endpoint::post(ib_send_wr& wr, ib_wr_opcode opcode, const SendRange& range) {
+  ib_sge element = sge(range.offset, range.length);
+  wr.wr_id = range.wr_id;
+  wr.opcode = opcode;
+  wr.send_flags = range.flags;
+  wr.sg_list = &element;
+  wr.num_sge = 1;
+  return ib_post_send(qp_, &wr, nullptr);
+}
+
+AddressHandle::AddressHandle(const Endpoint& of, const ib_gid& destination, int sgid_index,
+                             uint8_t hop_limit) {
+  rdma_ah_attr attr{};
+  attr.port_num = 1;
+  attr.type = RDMA_AH_ATTR_TYPE_ROCE;
+  ib_gid dgid = destination;
+  rdma_ah_set_grh(&attr, &dgid, 0, static_cast<uint8_t>(sgid_index), hop_limit, 0);
+  ah_ = check(rdma_create_ah(of.pd(), &attr, 0), "rdma_create_ah");
+}
+
+AddressHandle::~AddressHandle() { rdma_destroy_ah(ah_, 0); }
 
 GidEntry ipv4_gid(ib_device* device) {
   static constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};

@@ -30,6 +30,9 @@ T* check(T* pointer, const char* call) {
   return pointer;
 }
 
+// Takes one completion if there is one; throws when it is an error.
+bool take(ib_cq* cq, ib_wc& wc);
+
 struct EndpointOptions {
   ib_qp_type type = IB_QPT_RC;
   uint32_t buffer_bytes = 4096;
@@ -37,6 +40,21 @@ struct EndpointOptions {
   uint32_t recv_wr = 64;
   uint32_t inline_bytes = 64;
   ib_cq* shared_cq = nullptr;  // instead of one of its own
+};
+
+// A send request for [offset, offset + length) of an endpoint's buffer.
+struct SendRange {
+  uint32_t offset;
+  uint32_t length;
+  int flags = IB_SEND_SIGNALED;
+  uint64_t wr_id = 0;
+};
+
+// Where a datagram goes.
+struct DatagramTarget {
+  ib_ah* ah;
+  uint32_t qpn;
+  uint32_t qkey;
 };
 
 // One queue pair with its protection domain, completion queue and a registered buffer.
@@ -62,9 +80,16 @@ class Endpoint {
 
   // Posts one receive of [offset, offset + length) of the buffer.
   void post_recv(uint32_t offset, uint32_t length, uint64_t wr_id);
+  // Each posts one request and returns what ib_post_send() does.
+  int post_send(const SendRange& range);
+  int post_datagram(const SendRange& range, const DatagramTarget& to);
+  // `opcode`: IB_WR_RDMA_WRITE or IB_WR_RDMA_READ.
+  int post_rdma(ib_wr_opcode opcode, const SendRange& range, uint64_t remote_addr, uint32_t rkey);
   ib_sge sge(uint32_t offset, uint32_t length) const;
 
  private:
+  int post(ib_send_wr& wr, ib_wr_opcode opcode, const SendRange& range);
+
   ib_device* const device_;
   const EndpointOptions options_;
   std::unique_ptr<uint8_t[]> buffer_;
@@ -72,6 +97,22 @@ class Endpoint {
   ib_cq* cq_ = nullptr;
   ib_mr* mr_ = nullptr;
   ib_qp* qp_ = nullptr;
+};
+
+// An address handle; what is posted with it must be completed before it goes.
+class AddressHandle {
+ public:
+  // For a unicast or group address, from the entry `sgid_index` of the device's GID table.
+  AddressHandle(const Endpoint& of, const ib_gid& destination, int sgid_index,
+                uint8_t hop_limit = 64);
+  ~AddressHandle();
+  AddressHandle(const AddressHandle&) = delete;
+  AddressHandle& operator=(const AddressHandle&) = delete;
+
+  ib_ah* get() const { return ah_; }
+
+ private:
+  ib_ah* ah_;
 };
 
 // The first entry of the GID table that is an IPv4 address; throws when there is none.

@@ -32,9 +32,6 @@ struct Stage {
   void progress(const std::string& sentence) const;
 };
 
-// Takes one completion if there is one; throws when it is an error.
-bool take(ib_cq* cq, ib_wc& wc);
-
 Row ping_pong(const Stage& stage);
 Row write_throughput(const Stage& stage);
 Row read_throughput(const Stage& stage);

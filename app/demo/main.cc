@@ -2,34 +2,14 @@
 // The demo: two uroce devices in one process joined by memory rings, no NIC, no huge pages, no
 // root. Exit status 0 only if every check held.
 #include <cstdio>
-#include <exception>
-#include <iterator>
 #include <string>
 #include <vector>
 
+#include "common/ring_pair.h"
 #include "demo/demo.h"
 
 namespace uroce::demo {
 namespace {
-
-constexpr const char* kArguments[] = {"uroce-demo",
-                                      "--no-huge",
-                                      "--no-pci",
-                                      "--no-shconf",
-                                      "--no-telemetry",
-                                      "-m",
-                                      "256",
-                                      "-l",
-                                      "0",
-                                      "--",
-                                      "--mode",
-                                      "inline",
-                                      "--rings",
-                                      "1",
-                                      "--port",
-                                      "net_ring_u0,address=10.0.0.1/24",
-                                      "--port",
-                                      "net_ring_u1,address=10.0.0.2/24"};
 
 void print_table(const std::vector<Row>& rows) {
   std::printf("\n%-28s  %-52s  %-42s  %s\n", "what", "measured", "checked", "verdict");
@@ -50,25 +30,17 @@ std::vector<Row> run(uroce_context* context) {
   return rows;
 }
 
+int judge(uroce_context* context) {
+  const std::vector<Row> rows = run(context);
+  print_table(rows);
+  for (const Row& row : rows) {
+    if (!row.good) return 1;
+  }
+  return 0;
+}
+
 int main() {
-  uroce_context* context = nullptr;
-  if (uroce_start(static_cast<int>(std::size(kArguments)), kArguments, &context) != 0) {
-    std::fprintf(stderr, "uroce-demo: %s\n", uroce_error());
-    return 1;
-  }
-  int status = 0;
-  try {
-    const std::vector<Row> rows = run(context);
-    print_table(rows);
-    for (const Row& row : rows) status |= !row.good;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "\nuroce-demo: %s\n", error.what());
-    status = 1;
-  }
-  if (uroce_stop(context) != 0) {
-    std::fprintf(stderr, "uroce-demo: %s\n", uroce_error());
-    status = 1;
-  }
+  const int status = app::run_on_ring_pair({.program = "uroce-demo"}, judge);
   if (status == 0) std::printf("\nall checks held\n");
   return status;
 }

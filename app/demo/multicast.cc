@@ -29,7 +29,10 @@ ib_gid group_gid() {
 
 class Fanout {
  public:
-  explicit Fanout(const Stage& stage) : stage_(stage), sender_(stage.left, sender_options()) {
+  explicit Fanout(const Stage& stage)
+      : stage_(stage),
+        sender_(stage.left, sender_options()),
+        ah_(sender_, group_gid(), app::ipv4_gid(stage.left).index) {
     sender_.activate(kQkey);
     ib_gid group = group_gid();
     for (uint32_t i = 0; i < kMembers; ++i) {
@@ -40,15 +43,9 @@ class Fanout {
       app::check(ib_attach_mcast(members_[i]->qp(), &group, 0), "ib_attach_mcast");
       attached_[i] = true;
     }
-    rdma_ah_attr attr{};
-    attr.port_num = 1;
-    attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-    rdma_ah_set_grh(&attr, &group, 0, static_cast<uint8_t>(app::ipv4_gid(stage.left).index), 64, 0);
-    ah_ = app::check(rdma_create_ah(sender_.pd(), &attr, 0), "rdma_create_ah");
   }
 
   ~Fanout() {
-    rdma_destroy_ah(ah_, 0);
     for (uint32_t i = 0; i < kMembers; ++i) detach(i);
   }
 
@@ -103,16 +100,9 @@ class Fanout {
   void post() {
     std::memcpy(sender_.buffer(), &sequence_, sizeof sequence_);
     ++sequence_;
-    ib_sge sge = sender_.sge(0, kBytes);
-    ib_ud_wr wr{};
-    wr.wr.opcode = IB_WR_SEND;
-    wr.wr.send_flags = IB_SEND_INLINE;
-    wr.wr.sg_list = &sge;
-    wr.wr.num_sge = 1;
-    wr.ah = ah_;
-    wr.remote_qpn = IB_MULTICAST_QPN;
-    wr.remote_qkey = kQkey;
-    app::check(ib_post_send(sender_.qp(), &wr.wr, nullptr), "ib_post_send");
+    app::check(
+        sender_.post_datagram({0, kBytes, IB_SEND_INLINE}, {ah_.get(), IB_MULTICAST_QPN, kQkey}),
+        "ib_post_send");
   }
 
   // Takes what has come; true when nobody misses anything.
@@ -120,7 +110,7 @@ class Fanout {
     for (uint32_t member = 0; member < kMembers; ++member) {
       ib_wc wc;
       app::Endpoint& endpoint = *members_[member];
-      while (take(endpoint.cq(), wc)) {
+      while (app::take(endpoint.cq(), wc)) {
         const auto slot = static_cast<uint32_t>(wc.wr_id);
         uint64_t sequence = 0;
         std::memcpy(&sequence, endpoint.buffer() + slot * kSlot + 40, sizeof sequence);
@@ -137,8 +127,8 @@ class Fanout {
 
   const Stage& stage_;
   app::Endpoint sender_;
+  app::AddressHandle ah_;
   std::vector<std::unique_ptr<app::Endpoint>> members_;
-  ib_ah* ah_ = nullptr;
   std::array<bool, kMembers> attached_{};
   std::array<uint64_t, kMembers> received_{};
   std::array<uint64_t, kMembers> expected_{};

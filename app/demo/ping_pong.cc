@@ -17,19 +17,13 @@ constexpr uint32_t kWarmUp = 1000;
 
 void send(app::Endpoint& from, uint32_t value) {
   std::memcpy(from.buffer(), &value, sizeof value);
-  ib_sge sge = from.sge(0, kBytes);
-  ib_send_wr wr{};
-  wr.opcode = IB_WR_SEND;
-  wr.send_flags = IB_SEND_INLINE;
-  wr.sg_list = &sge;
-  wr.num_sge = 1;
-  app::check(ib_post_send(from.qp(), &wr, nullptr), "ib_post_send");
+  app::check(from.post_send({0, kBytes, IB_SEND_INLINE}), "ib_post_send");
 }
 
 // Waits for the next message, checks it and posts its buffer again.
 bool receive(const Stage& stage, app::Endpoint& at, uint32_t expected) {
   ib_wc wc{};
-  stage.drive([&] { return take(at.cq(), wc); }, "a ping-pong message");
+  stage.drive([&] { return app::take(at.cq(), wc); }, "a ping-pong message");
   uint32_t value = 0;
   std::memcpy(&value, at.buffer() + kBytes, sizeof value);
   at.post_recv(kBytes, kBytes, 0);

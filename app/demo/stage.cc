@@ -28,14 +28,4 @@ void Stage::progress(const std::string& sentence) const {
   if (sentence.empty() && terminal) std::fprintf(stderr, "\r\033[K");
 }
 
-bool take(ib_cq* cq, ib_wc& wc) {
-  const int count = ib_poll_cq(cq, 1, &wc);
-  app::check(count, "ib_poll_cq");
-  if (count == 0) return false;
-  if (wc.status != IB_WC_SUCCESS) {
-    throw std::runtime_error(std::string("a completion says: ") + ib_wc_status_msg(wc.status));
-  }
-  return true;
-}
-
 }  // namespace uroce::demo

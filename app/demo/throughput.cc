@@ -74,7 +74,7 @@ class Throughput {
     stage_.drive(
         [&] {
           ib_wc wc;
-          while (take(left_.cq(), wc)) ++done;
+          while (app::take(left_.cq(), wc)) ++done;
           while (posted < kMessages && posted - done < kWindow) post(posted++);
           return done == kMessages;
         },
@@ -83,15 +83,9 @@ class Throughput {
 
   void post(uint32_t index) {
     const uint32_t offset = index * kMessageBytes;
-    ib_sge sge = left_.sge(offset, kMessageBytes);
-    ib_rdma_wr wr{};
-    wr.wr.opcode = opcode_;
-    wr.wr.send_flags = IB_SEND_SIGNALED;
-    wr.wr.sg_list = &sge;
-    wr.wr.num_sge = 1;
-    wr.remote_addr = reinterpret_cast<uint64_t>(right_.buffer()) + offset;
-    wr.rkey = right_.mr()->rkey;
-    app::check(ib_post_send(left_.qp(), &wr.wr, nullptr), "ib_post_send");
+    const uint64_t remote = reinterpret_cast<uint64_t>(right_.buffer()) + offset;
+    app::check(left_.post_rdma(opcode_, {offset, kMessageBytes}, remote, right_.mr()->rkey),
+               "ib_post_send");
   }
 
   const Stage& stage_;

@@ -63,11 +63,11 @@ void require_type(const QueuePair& qp, ib_qp_type type, const char* instead) {
   if (qp.type != type) throw std::runtime_error(name_of(qp) + ": " + instead);
 }
 
-// The message's slot, filled with the pattern, as a gather list.
-ib_sge filled_slot(QueuePair& qp, uint64_t message, uint32_t length) {
+// The message's slot, filled with the pattern.
+app::SendRange filled_slot(QueuePair& qp, uint64_t message, uint32_t length) {
   const uint32_t offset = QueuePair::send_offset(message);
   fill_pattern(qp.endpoint->buffer() + offset, length, static_cast<uint8_t>(message * 5 + qp.id));
-  return qp.endpoint->sge(offset, length);
+  return {.offset = offset, .length = length, .wr_id = message};
 }
 
 void send_rc(Session& session, const Parsed& parsed) {
@@ -75,52 +75,22 @@ void send_rc(Session& session, const Parsed& parsed) {
   require_type(qp, IB_QPT_RC, "a UD message needs a destination: to, group or qp");
   require_length(qp, parsed.length);
   run_traffic(session, qp, "send", parsed.count, [&](uint64_t message) {
-    ib_sge sge = filled_slot(qp, message, parsed.length);
-    ib_send_wr wr{};
-    wr.wr_id = message;
-    wr.opcode = IB_WR_SEND;
-    wr.send_flags = IB_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    app::check(ib_post_send(qp.endpoint->qp(), &wr, nullptr), "ib_post_send");
+    app::check(qp.endpoint->post_send(filled_slot(qp, message, parsed.length)), "ib_post_send");
   });
 }
-
-// Lives as long as the command: what is posted keeps the address.
-struct AddressHandle {
-  AddressHandle(QueuePair& qp, const ib_gid& destination) {
-    rdma_ah_attr attr{};
-    attr.port_num = 1;
-    attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-    ib_gid dgid = destination;
-    const int index = source_index(qp.endpoint->device(), destination);
-    rdma_ah_set_grh(&attr, &dgid, 0, static_cast<uint8_t>(index), 64, 0);
-    ah = app::check(rdma_create_ah(qp.endpoint->pd(), &attr, 0), "rdma_create_ah");
-  }
-  ~AddressHandle() { rdma_destroy_ah(ah, 0); }
-  AddressHandle(const AddressHandle&) = delete;
-  AddressHandle& operator=(const AddressHandle&) = delete;
-  ib_ah* ah;
-};
 
 void send_datagrams(Session& session, const Parsed& parsed, const ib_gid& destination,
                     uint32_t qpn) {
   QueuePair& qp = session.qp(parsed.id);
   require_type(qp, IB_QPT_UD, "an RC message goes to the peer that it is connected to");
   require_length(qp, parsed.length);
-  const AddressHandle address(qp, destination);
+  // Lives as long as the command: what is posted keeps the address.
+  const app::AddressHandle address(*qp.endpoint, destination,
+                                   source_index(qp.endpoint->device(), destination));
+  const app::DatagramTarget target{address.get(), qpn, parsed.key};
   run_traffic(session, qp, "send", parsed.count, [&](uint64_t message) {
-    ib_sge sge = filled_slot(qp, message, parsed.length);
-    ib_ud_wr wr{};
-    wr.wr.wr_id = message;
-    wr.wr.opcode = IB_WR_SEND;
-    wr.wr.send_flags = IB_SEND_SIGNALED;
-    wr.wr.sg_list = &sge;
-    wr.wr.num_sge = 1;
-    wr.ah = address.ah;
-    wr.remote_qpn = qpn;
-    wr.remote_qkey = parsed.key;
-    app::check(ib_post_send(qp.endpoint->qp(), &wr.wr, nullptr), "ib_post_send");
+    app::check(qp.endpoint->post_datagram(filled_slot(qp, message, parsed.length), target),
+               "ib_post_send");
   });
 }
 
@@ -148,19 +118,16 @@ void rdma(Session& session, const Parsed& parsed, uint64_t remote, uint32_t rkey
   require_length(qp, parsed.length);
   const bool read = std::strcmp(parsed.verb, "read") == 0;
   run_traffic(session, qp, parsed.verb, parsed.count, [&](uint64_t message) {
-    ib_sge sge = read ? qp.endpoint->sge(QueuePair::send_offset(message), parsed.length)
-                      : filled_slot(qp, message, parsed.length);
-    if (read)
-      std::memset(qp.endpoint->buffer() + QueuePair::send_offset(message), 0, parsed.length);
-    ib_rdma_wr wr{};
-    wr.wr.wr_id = read ? message | kReadMark : message;
-    wr.wr.opcode = read ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE;
-    wr.wr.send_flags = IB_SEND_SIGNALED;
-    wr.wr.sg_list = &sge;
-    wr.wr.num_sge = 1;
-    wr.remote_addr = remote;
-    wr.rkey = rkey;
-    app::check(ib_post_send(qp.endpoint->qp(), &wr.wr, nullptr), "ib_post_send");
+    app::SendRange range{.offset = QueuePair::send_offset(message),
+                         .length = parsed.length,
+                         .wr_id = message | kReadMark};
+    if (read) {
+      std::memset(qp.endpoint->buffer() + range.offset, 0, parsed.length);
+    } else {
+      range = filled_slot(qp, message, parsed.length);
+    }
+    const ib_wr_opcode opcode = read ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE;
+    app::check(qp.endpoint->post_rdma(opcode, range, remote, rkey), "ib_post_send");
   });
 }
 

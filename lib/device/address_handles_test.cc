@@ -18,13 +18,6 @@ class AddressHandles : public testing::TestWithParam<bool> {
   }
   ~AddressHandles() override { EXPECT_EQ(device().destroy_pd(*pd_), 0); }
   Device& device() { return bed_.device(); }
-  static AhAttributes to(const Gid& dgid, uint32_t sgid_index) {
-    AhAttributes attributes;
-    attributes.dgid = dgid;
-    attributes.sgid_index = sgid_index;
-    attributes.global = true;
-    return attributes;
-  }
   transport::AddressVector vector(const Ah& ah) {
     transport::AddressVector copy;
     ah.vector.load(copy);
@@ -40,7 +33,7 @@ TEST_P(AddressHandles, GroupsAndOwnAddressesSucceedAtOnce) {
   for (const auto& [dgid, route] :
        {std::pair{kTestGroup, Route::kBoth}, std::pair{kTestIpv4, Route::kLocal}}) {
     Ah* ah = nullptr;
-    ASSERT_EQ(device().create_ah(*pd_, to(dgid, 1), true, ah), 0);
+    ASSERT_EQ(device().create_ah(*pd_, path_to(dgid, 1), true, ah), 0);
     EXPECT_EQ(pd_->use_count, 1u);
     EXPECT_EQ(vector(*ah).route, route);
     EXPECT_EQ(device().destroy_ah(*ah), 0);
@@ -56,7 +49,7 @@ TEST_P(AddressHandles, AnUnknownNeighbourIsAnErrorInTime) {
   bed_.port.resolve_error = -ETIMEDOUT;
   const Time before = bed_.clock();
   Ah* ah = nullptr;
-  EXPECT_EQ(device().create_ah(*pd_, to(kTestPeer, 1), true, ah), -ETIMEDOUT);
+  EXPECT_EQ(device().create_ah(*pd_, path_to(kTestPeer, 1), true, ah), -ETIMEDOUT);
   EXPECT_LE(bed_.clock() - before, std::chrono::milliseconds(3'051));
   EXPECT_GE(bed_.clock() - before, std::chrono::milliseconds(900));
   EXPECT_EQ(pd_->use_count, 0u);
@@ -65,7 +58,7 @@ TEST_P(AddressHandles, AnUnknownNeighbourIsAnErrorInTime) {
 TEST_P(AddressHandles, AnErrorLetsGoOfTheSourceAddress) {
   bed_.port.resolve_error = -ETIMEDOUT;
   Ah* ah = nullptr;
-  EXPECT_EQ(device().create_ah(*pd_, to(kTestPeer, 1), true, ah), -ETIMEDOUT);
+  EXPECT_EQ(device().create_ah(*pd_, path_to(kTestPeer, 1), true, ah), -ETIMEDOUT);
   bed_.port.list[0].address = Gid::from_ipv4(0x0A000009);
   EXPECT_EQ(device().rescan_addresses(), 0);
   EXPECT_EQ(device().find_gid(bed_.port.list[0].address), 1);
@@ -74,7 +67,7 @@ TEST_P(AddressHandles, AnErrorLetsGoOfTheSourceAddress) {
 // AH-06.
 TEST_P(AddressHandles, AHandleKeepsItsSourceAddressFromBeingReplaced) {
   Ah* ah = nullptr;
-  ASSERT_EQ(device().create_ah(*pd_, to(kTestGroup, 1), true, ah), 0);
+  ASSERT_EQ(device().create_ah(*pd_, path_to(kTestGroup, 1), true, ah), 0);
   bed_.port.list[0].address = Gid::from_ipv4(0x0A000009);
   EXPECT_EQ(device().rescan_addresses(), 0);
   EXPECT_EQ(device().find_gid(bed_.port.list[0].address), 3);
@@ -85,7 +78,7 @@ TEST_P(AddressHandles, AHandleKeepsItsSourceAddressFromBeingReplaced) {
 // AH-20 … AH-23.
 TEST_P(AddressHandles, AChangeIsWholeOrNotAtAll) {
   const MacAddress mac{{2, 0, 0, 0, 0, 7}};
-  AhAttributes first = to(kTestPeer, 1);
+  AhAttributes first = path_to(kTestPeer, 1);
   first.dmac = mac;
   first.traffic_class = 106;
   first.sl = 3;
@@ -97,9 +90,9 @@ TEST_P(AddressHandles, AChangeIsWholeOrNotAtAll) {
   EXPECT_EQ(seen.traffic_class, 106);
   EXPECT_EQ(seen.sl, 3);
 
-  EXPECT_EQ(device().modify_ah(*ah, to(kTestPeer, 200)), -EINVAL);
+  EXPECT_EQ(device().modify_ah(*ah, path_to(kTestPeer, 200)), -EINVAL);
   EXPECT_EQ(vector(*ah).dgid, kTestPeer);
-  ASSERT_EQ(device().modify_ah(*ah, to(kTestGroup, 1)), 0);
+  ASSERT_EQ(device().modify_ah(*ah, path_to(kTestGroup, 1)), 0);
   EXPECT_TRUE(vector(*ah).multicast);
   EXPECT_EQ(device().query_ah(*ah).dgid, kTestGroup);
   EXPECT_EQ(device().destroy_ah(*ah), 0);
@@ -113,11 +106,11 @@ TEST_P(AddressHandles, TheLimitIsAnError) {
   ASSERT_EQ(bed.device().create_pd(pd), 0);
   for (int i = 0; i < 2; ++i) {
     Ah* ah = nullptr;
-    ASSERT_EQ(bed.device().create_ah(*pd, to(kTestGroup, 1), true, ah), 0);
+    ASSERT_EQ(bed.device().create_ah(*pd, path_to(kTestGroup, 1), true, ah), 0);
     all.push_back(ah);
   }
   Ah* none = nullptr;
-  EXPECT_EQ(bed.device().create_ah(*pd, to(kTestGroup, 1), true, none), -ENOMEM);
+  EXPECT_EQ(bed.device().create_ah(*pd, path_to(kTestGroup, 1), true, none), -ENOMEM);
   for (Ah* ah : all) EXPECT_EQ(bed.device().destroy_ah(*ah), 0);
   EXPECT_EQ(bed.device().destroy_pd(*pd), 0);
 }

@@ -4,6 +4,8 @@
 #ifndef UROCE_DEVICE_DEVICE_FIXTURE_H
 #define UROCE_DEVICE_DEVICE_FIXTURE_H
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -223,6 +225,46 @@ class TestBed {
   std::array<Room, 16> rooms_;
   std::array<std::deque<Looped>, 8> looped_;
 };
+
+// A started device with a protection domain and a completion queue, for tests of what uses them.
+class ObjectsBed {
+ public:
+  explicit ObjectsBed(const TestBedOptions& options = {}) : bed_(options) {
+    EXPECT_EQ(device().start(), 0);
+    EXPECT_EQ(device().create_pd(pd_), 0);
+    EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
+  }
+  ~ObjectsBed() {
+    EXPECT_EQ(device().destroy_cq(cq_), 0);
+    EXPECT_EQ(device().destroy_pd(*pd_), 0);
+  }
+  ObjectsBed(const ObjectsBed&) = delete;
+  ObjectsBed& operator=(const ObjectsBed&) = delete;
+
+  Device& device() { return bed_.device(); }
+  QpRequest request(transport::QpType type) const {
+    return {.type = type,
+            .capabilities = {4, 4, 2, 2, 64},
+            .send_cq = cq_.object,
+            .recv_cq = cq_.object};
+  }
+  void make(transport::QpType type, QpHandle& qp) {
+    ASSERT_EQ(device().create_qp(*pd_, request(type), qp), 0);
+  }
+
+  TestBed bed_;
+  Pd* pd_ = nullptr;
+  CqHandle cq_;
+};
+
+// Attributes of a path to `dgid` from an entry of the GID table.
+inline AhAttributes path_to(const Gid& dgid, uint32_t sgid_index) {
+  AhAttributes attributes;
+  attributes.dgid = dgid;
+  attributes.sgid_index = sgid_index;
+  attributes.global = true;
+  return attributes;
+}
 
 }  // namespace uroce::device
 

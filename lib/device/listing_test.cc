@@ -11,32 +11,7 @@ namespace {
 using transport::QpState;
 using transport::QpType;
 
-class Listing : public testing::Test {
- protected:
-  Listing() {
-    EXPECT_EQ(device().start(), 0);
-    EXPECT_EQ(device().create_pd(pd_), 0);
-    EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
-  }
-  ~Listing() override {
-    EXPECT_EQ(device().destroy_cq(cq_), 0);
-    EXPECT_EQ(device().destroy_pd(*pd_), 0);
-  }
-  void make(QpType type, QpHandle& qp) {
-    ASSERT_EQ(device().create_qp(*pd_,
-                                 {.type = type,
-                                  .capabilities = {4, 4, 1, 1, 0},
-                                  .send_cq = cq_.object,
-                                  .recv_cq = cq_.object},
-                                 qp),
-              0);
-  }
-  Device& device() { return bed_.device(); }
-
-  TestBed bed_;
-  Pd* pd_ = nullptr;
-  CqHandle cq_;
-};
+class Listing : public ObjectsBed, public testing::Test {};
 
 TEST_F(Listing, AnEmptyDeviceListsNothing) {
   std::vector<QpSummary> qps;

@@ -10,37 +10,19 @@ namespace {
 
 using transport::QpType;
 
-class Multicast : public testing::Test {
+class Multicast : public ObjectsBed, public testing::Test {
  protected:
-  explicit Multicast(const TestBedOptions& options = {}) : bed_(options) {
-    EXPECT_EQ(device().start(), 0);
-    EXPECT_EQ(device().create_pd(pd_), 0);
-    EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
+  explicit Multicast(const TestBedOptions& options = {}) : ObjectsBed(options) {
     make(QpType::kUd, a_);
     make(QpType::kUd, b_);
   }
   ~Multicast() override {
     EXPECT_EQ(device().destroy_qp(a_), 0);
     EXPECT_EQ(device().destroy_qp(b_), 0);
-    EXPECT_EQ(device().destroy_cq(cq_), 0);
-    EXPECT_EQ(device().destroy_pd(*pd_), 0);
   }
-  void make(QpType type, QpHandle& qp) {
-    ASSERT_EQ(device().create_qp(*pd_,
-                                 {.type = type,
-                                  .capabilities = {4, 4, 1, 1, 0},
-                                  .send_cq = cq_.object,
-                                  .recv_cq = cq_.object},
-                                 qp),
-              0);
-  }
-  Device& device() { return bed_.device(); }
   int attach(QpHandle& qp, const Gid& group) { return device().attach_multicast(qp, group); }
   int detach(QpHandle& qp, const Gid& group) { return device().detach_multicast(qp, group); }
 
-  TestBed bed_;
-  Pd* pd_ = nullptr;
-  CqHandle cq_;
   QpHandle a_;
   QpHandle b_;
 };

@@ -6,30 +6,20 @@
 
 #include <cerrno>
 
+#include "device/device_fixture.h"
 #include "device/flow_label.h"
 #include "device/port_mtu.h"
 
 namespace uroce::device {
 namespace {
 
-constexpr MacAddress kMac{{0x02, 0, 0, 0, 0, 0x01}};
-const Gid kOwn4 = Gid::from_ipv4(0x0A000001);
-const Gid kOwn6{{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-const Gid kPeer4 = Gid::from_ipv4(0x0A000002);
 const Gid kPeer6{{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
 
 class Path : public testing::Test {
  protected:
   Path() : gids_(8) {
-    const PortAddress addresses[] = {{kOwn4, 24}, {kOwn6, 64}};
-    gids_.update(kMac, addresses);
-  }
-  static AhAttributes to(const Gid& dgid, uint32_t sgid_index) {
-    AhAttributes attributes;
-    attributes.dgid = dgid;
-    attributes.sgid_index = sgid_index;
-    attributes.global = true;
-    return attributes;
+    const PortAddress addresses[] = {{kTestIpv4, 24}, {kTestIpv6, 64}};
+    gids_.update(kTestMac, addresses);
   }
   int check(const AhAttributes& attributes) {
     Gid sgid;
@@ -40,54 +30,54 @@ class Path : public testing::Test {
 
 // AH-01, AH-02, AH-03, AH-05; cases 59.
 TEST_F(Path, WrongAttributesAreRefusedAtOnce) {
-  EXPECT_EQ(check(to(kPeer4, 1)), 0);
-  EXPECT_EQ(check(to(kPeer6, 2)), 0);
-  AhAttributes wrong = to(kPeer4, 1);
+  EXPECT_EQ(check(path_to(kTestPeer, 1)), 0);
+  EXPECT_EQ(check(path_to(kPeer6, 2)), 0);
+  AhAttributes wrong = path_to(kTestPeer, 1);
   wrong.port = 0;
   EXPECT_EQ(check(wrong), -EINVAL);
   wrong.port = 2;
   EXPECT_EQ(check(wrong), -EINVAL);
-  wrong = to(kPeer4, 1);
+  wrong = path_to(kTestPeer, 1);
   wrong.global = false;
   EXPECT_EQ(check(wrong), -EINVAL);
-  wrong = to(kPeer4, 1);
+  wrong = path_to(kTestPeer, 1);
   wrong.sl = 8;
   EXPECT_EQ(check(wrong), -EINVAL);
-  EXPECT_EQ(check(to(kPeer4, 8)), -EINVAL) << "outside the table";
-  EXPECT_EQ(check(to(kPeer4, 3)), -ENODATA) << "an empty entry";
-  EXPECT_EQ(check(to(kPeer6, 1)), -EINVAL) << "IPv6 from an IPv4 address";
-  EXPECT_EQ(check(to(kPeer4, 0)), -EINVAL) << "IPv4 from an IPv6 address";
-  EXPECT_EQ(check(to(Gid{}, 0)), -EINVAL);
+  EXPECT_EQ(check(path_to(kTestPeer, 8)), -EINVAL) << "outside the table";
+  EXPECT_EQ(check(path_to(kTestPeer, 3)), -ENODATA) << "an empty entry";
+  EXPECT_EQ(check(path_to(kPeer6, 1)), -EINVAL) << "IPv6 from an IPv4 address";
+  EXPECT_EQ(check(path_to(kTestPeer, 0)), -EINVAL) << "IPv4 from an IPv6 address";
+  EXPECT_EQ(check(path_to(Gid{}, 0)), -EINVAL);
 }
 
 TEST_F(Path, AnEmptyEntryIsFoundBeforeADestinationIsJudged) {
-  EXPECT_EQ(check(to(Gid{}, 3)), -ENODATA);
+  EXPECT_EQ(check(path_to(Gid{}, 3)), -ENODATA);
 }
 
 // AH-10, AH-11, AH-12, AH-13; cases 59.
 TEST_F(Path, GroupsAndOwnAddressesNeedNoAsking) {
-  EXPECT_EQ(known_mac(Gid::from_ipv4(0xEF010203), gids_, kMac),
+  EXPECT_EQ(known_mac(Gid::from_ipv4(0xEF010203), gids_, kTestMac),
             (MacAddress{{0x01, 0x00, 0x5e, 0x01, 0x02, 0x03}}));
-  EXPECT_EQ(known_mac(Gid::from_ipv4(0xEF810203), gids_, kMac),
+  EXPECT_EQ(known_mac(Gid::from_ipv4(0xEF810203), gids_, kTestMac),
             (MacAddress{{0x01, 0x00, 0x5e, 0x01, 0x02, 0x03}}));
   const Gid group6{{0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2}};
-  EXPECT_EQ(known_mac(group6, gids_, kMac), (MacAddress{{0x33, 0x33, 0, 1, 0, 2}}));
-  EXPECT_EQ(known_mac(kOwn4, gids_, kMac), kMac);
-  EXPECT_EQ(known_mac(link_local_gid(kMac), gids_, kMac), kMac);
-  EXPECT_FALSE(known_mac(kPeer4, gids_, kMac));
-  EXPECT_FALSE(known_mac(link_local_gid({{2, 0, 0, 0, 0, 9}}), gids_, kMac))
+  EXPECT_EQ(known_mac(group6, gids_, kTestMac), (MacAddress{{0x33, 0x33, 0, 1, 0, 2}}));
+  EXPECT_EQ(known_mac(kTestIpv4, gids_, kTestMac), kTestMac);
+  EXPECT_EQ(known_mac(link_local_gid(kTestMac), gids_, kTestMac), kTestMac);
+  EXPECT_FALSE(known_mac(kTestPeer, gids_, kTestMac));
+  EXPECT_FALSE(known_mac(link_local_gid({{2, 0, 0, 0, 0, 9}}), gids_, kTestMac))
       << "a link-local address of a RoCEv2 peer is asked for, not computed";
 }
 
 // Cases 89.
 TEST_F(Path, TrafficClassHopLimitAndVlanPriorityReachTheHeaders) {
-  AhAttributes attributes = to(kPeer4, 1);
+  AhAttributes attributes = path_to(kTestPeer, 1);
   attributes.traffic_class = 106;
   attributes.hop_limit = 7;
   attributes.sl = 5;
   const MacAddress peer{{2, 0, 0, 0, 0, 2}};
   const auto vector = make_address_vector(
-      attributes, {.sgid = kOwn4, .source = kMac, .destination = peer, .vlan_id = 42});
+      attributes, {.sgid = kTestIpv4, .source = kTestMac, .destination = peer, .vlan_id = 42});
   const uint8_t* bytes = vector.headers.bytes;
   EXPECT_EQ(vector.headers.length, 14 + 4 + 20 + 8);
   EXPECT_EQ(std::memcmp(bytes, peer.bytes.data(), 6), 0);
@@ -99,26 +89,28 @@ TEST_F(Path, TrafficClassHopLimitAndVlanPriorityReachTheHeaders) {
 }
 
 TEST_F(Path, AHopLimitOfZeroMeansTheDefault) {
-  const auto vector = make_address_vector(to(kPeer6, 2), {.sgid = kOwn6});
+  const auto vector = make_address_vector(path_to(kPeer6, 2), {.sgid = kTestIpv6});
   EXPECT_EQ(vector.headers.bytes[14 + 7], kDefaultHopLimit);
 }
 
 TEST_F(Path, TheRouteFollowsFromTheDestination) {
-  const auto own = make_address_vector(to(kOwn4, 1), {.sgid = kOwn4, .own_address = true});
+  const auto own =
+      make_address_vector(path_to(kTestIpv4, 1), {.sgid = kTestIpv4, .own_address = true});
   EXPECT_EQ(own.route, Route::kLocal);
-  const auto group = make_address_vector(to(Gid::from_ipv4(0xEF010203), 1), {.sgid = kOwn4});
+  const auto group =
+      make_address_vector(path_to(Gid::from_ipv4(0xEF010203), 1), {.sgid = kTestIpv4});
   EXPECT_EQ(group.route, Route::kBoth);
   EXPECT_TRUE(group.multicast);
 }
 
 TEST_F(Path, TheSourcePortIsThatOfTheLabelOrOfTheQpns) {
-  AhAttributes attributes = to(kPeer6, 2);
-  auto vector = make_address_vector(attributes, {.sgid = kOwn6});
+  AhAttributes attributes = path_to(kPeer6, 2);
+  auto vector = make_address_vector(attributes, {.sgid = kTestIpv6});
   set_source_port(vector, 0x11, 0x12);
   const uint8_t* port = vector.headers.bytes + 14 + 40;
   EXPECT_EQ(port[0] << 8 | port[1], 0xC132);
   attributes.flow_label = 0x12345;
-  vector = make_address_vector(attributes, {.sgid = kOwn6});
+  vector = make_address_vector(attributes, {.sgid = kTestIpv6});
   set_source_port(vector, 0x11, 0x12);
   EXPECT_EQ(vector.headers.bytes[54] << 8 | vector.headers.bytes[55], 0xE341);
 }

@@ -12,24 +12,9 @@ namespace {
 using transport::QpState;
 using transport::QpType;
 
-class QueuePairs : public testing::Test {
+class QueuePairs : public ObjectsBed, public testing::Test {
  protected:
-  QueuePairs() : bed_(TestBedOptions{.engines = 2, .qp_slots = 8}) {
-    EXPECT_EQ(device().start(), 0);
-    EXPECT_EQ(device().create_pd(pd_), 0);
-    EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);
-  }
-  ~QueuePairs() override {
-    EXPECT_EQ(device().destroy_cq(cq_), 0);
-    EXPECT_EQ(device().destroy_pd(*pd_), 0);
-  }
-  Device& device() { return bed_.device(); }
-  QpRequest request(QpType type) {
-    return {.type = type,
-            .capabilities = {4, 4, 2, 2, 64},
-            .send_cq = cq_.object,
-            .recv_cq = cq_.object};
-  }
+  QueuePairs() : ObjectsBed(TestBedOptions{.engines = 2, .qp_slots = 8}) {}
   static QpChange to(QpState state, uint32_t mask) {
     QpChange change;
     change.mask = mask | transport::kAttrState;
@@ -38,10 +23,6 @@ class QueuePairs : public testing::Test {
   }
   static constexpr uint32_t kRcInit =
       transport::kAttrPkeyIndex | transport::kAttrPort | transport::kAttrAccessFlags;
-
-  TestBed bed_;
-  Pd* pd_ = nullptr;
-  CqHandle cq_;
 };
 
 // QP-01, QP-06, QP-07, QP-20.

@@ -4,12 +4,9 @@
 #define UROCE_ENGINE_PACKET_FIXTURE_H
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
-#include <new>
 #include <vector>
 
-#include "base/spsc_ring.h"
+#include "base/aligned_block_fixture.h"
 #include "transport/address_vector.h"
 #include "wire/emit.h"
 #include "wire/headers.h"
@@ -19,18 +16,6 @@
 namespace uroce::engine {
 
 using Bytes = std::vector<uint8_t>;
-
-struct AlignedDelete {
-  void operator()(uint8_t* p) const { ::operator delete(p, std::align_val_t{kCacheLine}); }
-};
-using AlignedBlock = std::unique_ptr<uint8_t, AlignedDelete>;
-
-// Zeroed.
-inline AlignedBlock aligned_block(size_t size) {
-  auto* p = static_cast<uint8_t*>(::operator new(size, std::align_val_t{kCacheLine}));
-  std::memset(p, 0, size);
-  return AlignedBlock(p);
-}
 
 inline transport::AddressVector address_vector(const Gid& from, const Gid& to,
                                                const MacAddress& from_mac,

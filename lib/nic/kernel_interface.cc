@@ -41,30 +41,20 @@ constexpr auto kAskInterval = std::chrono::milliseconds(500);
 constexpr auto kForgetAfter = std::chrono::seconds(2);  // then a question starts from its beginning
 constexpr uint16_t kDiscardPort = 9;
 
-struct CacheFree {
-  void operator()(nl_cache* cache) const { nl_cache_free(cache); }
+// Owners of what libnl gives; `kFree` gives it back.
+template <auto kFree>
+struct Free {
+  template <typename T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
 };
-struct AddressFree {
-  void operator()(nl_addr* address) const { nl_addr_put(address); }
-};
-struct RouteFree {
-  void operator()(rtnl_route* route) const { rtnl_route_put(route); }
-};
-struct NeighbourFree {
-  void operator()(rtnl_neigh* neighbour) const { rtnl_neigh_put(neighbour); }
-};
-struct LinkFree {
-  void operator()(rtnl_link* link) const { rtnl_link_put(link); }
-};
-struct MessageFree {
-  void operator()(nl_msg* message) const { nlmsg_free(message); }
-};
-using Cache = std::unique_ptr<nl_cache, CacheFree>;
-using Address = std::unique_ptr<nl_addr, AddressFree>;
-using Route = std::unique_ptr<rtnl_route, RouteFree>;
-using Neighbour = std::unique_ptr<rtnl_neigh, NeighbourFree>;
-using Link = std::unique_ptr<rtnl_link, LinkFree>;
-using Message = std::unique_ptr<nl_msg, MessageFree>;
+using Cache = std::unique_ptr<nl_cache, Free<nl_cache_free>>;
+using Address = std::unique_ptr<nl_addr, Free<nl_addr_put>>;
+using Route = std::unique_ptr<rtnl_route, Free<rtnl_route_put>>;
+using Neighbour = std::unique_ptr<rtnl_neigh, Free<rtnl_neigh_put>>;
+using Link = std::unique_ptr<rtnl_link, Free<rtnl_link_put>>;
+using Message = std::unique_ptr<nl_msg, Free<nlmsg_free>>;
 
 Address address_of(const Gid& gid) {
   return Address(gid.is_ipv4() ? nl_addr_build(AF_INET, gid.bytes.data() + 12, 4)

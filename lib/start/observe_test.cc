@@ -9,34 +9,31 @@
 #include <cerrno>
 #include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace {
 
-constexpr const char* kArguments[] = {"observe_test",
-                                      "--no-huge",
-                                      "--no-pci",
-                                      "--no-shconf",
-                                      "--no-telemetry",
-                                      "-m",
-                                      "256",
-                                      "-l",
-                                      "0",
-                                      "--",
-                                      "--rings",
-                                      "1",
-                                      "--port",
-                                      "net_ring_u0,address=10.0.0.1/24",
-                                      "--port",
-                                      "net_ring_u1,address=10.0.0.2/24"};
+uroce_context* start() {
+  std::istringstream line(
+      "observe_test --no-huge --no-pci --no-shconf --no-telemetry -m 256 -l 0 -- --rings 1 "
+      "--port net_ring_u0,address=10.0.0.1/24 --port net_ring_u1,address=10.0.0.2/24");
+  const std::vector<std::string> words{std::istream_iterator<std::string>(line), {}};
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  uroce_context* context = nullptr;
+  EXPECT_EQ(uroce_start(static_cast<int>(arguments.size()), arguments.data(), &context), 0)
+      << uroce_error();
+  return context;
+}
 
 // DPDK starts once in a process: one context for all tests.
 class Observe : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    ASSERT_EQ(uroce_start(static_cast<int>(std::size(kArguments)), kArguments, &context_), 0)
-        << uroce_error();
+    context_ = start();
+    ASSERT_NE(context_, nullptr);
   }
   static void TearDownTestSuite() {
     ASSERT_NE(context_, nullptr);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/aligned_block_fixture.h"
 #include "memory/scatter.h"
 #include "transport/completer.h"
 #include "transport/qp_context.h"
@@ -107,9 +108,9 @@ class QpFixture : public ::testing::Test {
   // Makes the queue pair anew, in RTS and connected (RC), with fresh CQs. Lists nothing posted.
   void make(QpType type, bool ipv6 = false, PathMtu mtu = PathMtu::k1024,
             QpCapabilities capabilities = {64, 64, 4, 4, 64}, uint32_t cq_depth = 256) {
-    queue_block_ = block(qp_memory_bytes(type, capabilities));
-    send_cq_block_ = block(cq_memory_bytes(cq_depth, 1));
-    recv_cq_block_ = block(cq_memory_bytes(cq_depth, 1));
+    queue_block_ = aligned_block(qp_memory_bytes(type, capabilities));
+    send_cq_block_ = aligned_block(cq_memory_bytes(cq_depth, 1));
+    recv_cq_block_ = aligned_block(cq_memory_bytes(cq_depth, 1));
     env.dirty_count = 0;
     qp = std::make_unique<QpContext>();
     qp->queues = carve_qp_memory(type, capabilities, queue_block_.get());
@@ -331,15 +332,6 @@ class QpFixture : public ::testing::Test {
   Gid destination;  // of the peer's packets: local_gid, or a group that a test names
 
  private:
-  struct AlignedFree {
-    void operator()(uint8_t* p) const { ::operator delete(p, std::align_val_t{kCacheLine}); }
-  };
-  using Block = std::unique_ptr<uint8_t, AlignedFree>;
-  static Block block(size_t size) {
-    auto* p = static_cast<uint8_t*>(::operator new(size, std::align_val_t{kCacheLine}));
-    std::memset(p, 0, size);
-    return Block(p);
-  }
   template <typename Handler>
   void arrive(const PeerPacket& packet, Handler&& handler) {
     const std::vector<uint8_t> bytes = craft(packet);
@@ -368,9 +360,9 @@ class QpFixture : public ::testing::Test {
     return out;
   }
 
-  Block queue_block_;
-  Block send_cq_block_;
-  Block recv_cq_block_;
+  AlignedBlock queue_block_;
+  AlignedBlock send_cq_block_;
+  AlignedBlock recv_cq_block_;
   int user_ = 0;
 };
 

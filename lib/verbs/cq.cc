@@ -90,30 +90,3 @@ int ib_req_notify_cq(ib_cq* cq, ib_cq_notify_flags flags) {
                                                                    : transport::CqArm::kSolicited);
   return waiting && (flags & IB_CQ_REPORT_MISSED_EVENTS) != 0 ? 1 : 0;
 }
-
-const char* ib_wc_status_msg(ib_wc_status status) {
-  static const char* const kNames[] = {"success",
-                                       "local length error",
-                                       "local QP operation error",
-                                       "local EE context operation error",
-                                       "local protection error",
-                                       "work request flushed",
-                                       "memory window bind error",
-                                       "bad response error",
-                                       "local access error",
-                                       "remote invalid request error",
-                                       "remote access error",
-                                       "remote operation error",
-                                       "transport retry counter exceeded",
-                                       "RNR retry counter exceeded",
-                                       "local RDD violation error",
-                                       "remote invalid RD request",
-                                       "remote aborted error",
-                                       "invalid EE context number",
-                                       "invalid EE context state",
-                                       "fatal error",
-                                       "response timeout error",
-                                       "general error"};
-  const auto index = static_cast<size_t>(status);
-  return index < std::size(kNames) ? kNames[index] : "unknown status";
-}

@@ -119,11 +119,7 @@ struct Callback : ib_cqe {
 TEST_F(CqTest, DirectProcessingCallsEachRequestsOwnFunction) {
   ib_cq* cq = ib_alloc_cq(ibdev_, nullptr, 32, 0, IB_POLL_DIRECT);
   ASSERT_FALSE(IS_ERR(cq));
-  ib_qp_init_attr attr = init(IB_QPT_UD);
-  attr.send_cq = cq;
-  ib_qp* qp = ib_create_qp(pd_, &attr);
-  ASSERT_FALSE(IS_ERR(qp));
-  bring_to(qp, IB_QPS_RTS);
+  ib_qp* qp = make_sender(cq);
   Callback callback;
   callback.done = [](ib_cq*, ib_wc* wc) {
     auto& self = *static_cast<Callback*>(wc->wr_cqe);
@@ -158,11 +154,7 @@ TEST_F(CqTest, AnOverflowIsAnErrorEventOnce) {
   const ib_cq_init_attr small{.cqe = 2, .comp_vector = 0, .flags = 0};
   ib_cq* cq = ib_create_cq(ibdev_, nullptr, &FaceTest::on_cq_event, this, &small);
   ASSERT_FALSE(IS_ERR(cq));
-  ib_qp_init_attr attr = init(IB_QPT_UD);
-  attr.send_cq = cq;
-  ib_qp* qp = ib_create_qp(pd_, &attr);
-  ASSERT_FALSE(IS_ERR(qp));
-  bring_to(qp, IB_QPS_RTS);
+  ib_qp* qp = make_sender(cq);
   ib_ah* ah = handle_to(device::kTestIpv4);
   for (__u64 i = 0; i < 4; ++i) {
     ASSERT_EQ(post_datagram(qp, ah, 0x77, memory_.data(), 8, i), 0);

@@ -10,25 +10,28 @@
 namespace uroce::verbs {
 namespace {
 
+ib_event event_of(ib_device* device, transport::EventType type) {
+  ib_event event{};
+  event.device = device;
+  event.event = static_cast<ib_event_type>(type);
+  return event;
+}
+
 void deliver_to_cq(ib_cq& cq, transport::EventType type) {
   if (type == transport::EventType::kCompletion) {
     if (cq.comp_handler != nullptr) cq.comp_handler(&cq, cq.cq_context);
     return;
   }
   if (cq.event_handler == nullptr) return;
-  ib_event event{};
-  event.device = cq.device;
+  ib_event event = event_of(cq.device, type);
   event.element.cq = &cq;
-  event.event = static_cast<ib_event_type>(type);
   cq.event_handler(&event, cq.cq_context);
 }
 
 void deliver_to_qp(ib_qp& qp, transport::EventType type) {
   if (qp.event_handler == nullptr) return;
-  ib_event event{};
-  event.device = qp.device;
+  ib_event event = event_of(qp.device, type);
   event.element.qp = &qp;
-  event.event = static_cast<ib_event_type>(type);
   qp.event_handler(&event, qp.qp_context);
 }
 
@@ -61,10 +64,8 @@ void deliver_port_event(void* context, transport::EventType type) {
   LiveObjects& live = LiveObjects::instance();
   for (ib_event_handler* handler : handlers) {
     if (!live.enter(handler)) continue;
-    ib_event event{};
-    event.device = &device;
+    ib_event event = event_of(&device, type);
     event.element.port_num = 1;
-    event.event = static_cast<ib_event_type>(type);
     handler->handler(handler, &event);
     live.leave(handler);
   }
@@ -93,29 +94,4 @@ void ib_unregister_event_handler(ib_event_handler* event_handler) {
     }
   }
   LiveObjects::instance().remove(event_handler);
-}
-
-const char* ib_event_msg(ib_event_type event) {
-  static const char* const kNames[] = {"CQ error",
-                                       "QP fatal error",
-                                       "QP request error",
-                                       "QP access error",
-                                       "communication established",
-                                       "send queue drained",
-                                       "path migration successful",
-                                       "path migration error",
-                                       "device fatal error",
-                                       "port active",
-                                       "port error",
-                                       "LID changed",
-                                       "P_Key changed",
-                                       "SM changed",
-                                       "SRQ error",
-                                       "SRQ limit reached",
-                                       "last WQE reached",
-                                       "client reregistration",
-                                       "GID changed",
-                                       "WQ fatal error"};
-  const auto index = static_cast<size_t>(event);
-  return index < std::size(kNames) ? kNames[index] : "unknown event";
 }

@@ -79,6 +79,15 @@ class FaceTest : public testing::Test {
     qps_.push_back(qp);
     return qp;
   }
+  // A UD queue pair in RTS that completes its sends on `send_cq`; the caller destroys it.
+  ib_qp* make_sender(ib_cq* send_cq) {
+    ib_qp_init_attr attr = init(IB_QPT_UD);
+    attr.send_cq = send_cq;
+    ib_qp* qp = ib_create_qp(pd_, &attr);
+    EXPECT_FALSE(IS_ERR(qp)) << PTR_ERR(qp);
+    bring_to(qp, IB_QPS_RTS);
+    return qp;
+  }
   void forget(ib_qp* qp) { std::erase(qps_, qp); }
   ib_ah* handle_to(const Gid& dgid, __u8 sgid_index = 1) {
     rdma_ah_attr attr = to(dgid, sgid_index);

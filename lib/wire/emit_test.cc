@@ -30,17 +30,10 @@ AddressFields random_address(Random& random) {
 }
 
 Bth random_bth(Random& random, Opcode opcode, uint32_t payload) {
-  Bth bth;
+  Bth bth = random.bth();
   bth.opcode = opcode;
-  bth.solicited = random.coin();
-  bth.mig_req = random.coin();
   bth.pad = pad_bytes(payload);
-  bth.pkey = random.word();
-  bth.fecn = random.coin();
-  bth.becn = random.coin();
-  bth.dest_qpn = Qpn(random.quad());
-  bth.ack_request = random.coin();
-  bth.psn = Psn(random.quad());
+  bth.version = 0;
   return bth;
 }
 

@@ -26,18 +26,7 @@ void expect_round_trip(const Header& header) {
 TEST(Headers, WhatIsStoredParsesBack) {
   Random random(1);
   for (int i = 0; i < 2000; ++i) {
-    Bth bth;
-    bth.opcode = static_cast<Opcode>(random.byte());
-    bth.solicited = random.coin();
-    bth.mig_req = random.coin();
-    bth.pad = static_cast<uint8_t>(random.below(4));
-    bth.version = static_cast<uint8_t>(random.below(16));
-    bth.pkey = random.word();
-    bth.fecn = random.coin();
-    bth.becn = random.coin();
-    bth.dest_qpn = Qpn(random.quad());
-    bth.ack_request = random.coin();
-    bth.psn = Psn(random.quad());
+    const Bth bth = random.bth();
     expect_round_trip(bth);
     expect_round_trip(Reth{random.next(), Key(random.quad()), random.quad()});
     expect_round_trip(Aeth{random.byte(), random.below(1 << 24)});

@@ -34,6 +34,22 @@ inline uint32_t icrc_of(const uint8_t* l3, bool ipv6, uint32_t covered_bytes) {
 // True where copying and CRC go through registers together.
 bool folds(size_t n) { return n >= 16 && n <= kFoldBytesMax && fold_enabled; }
 
+// Copies and takes the CRC of what lies at `summed` after the copy: `to` or `from`. A fold reads
+// each byte once, so there both are the same.
+IcrcState copy(IcrcState state, uint8_t* to, const uint8_t* from, size_t n, const uint8_t* summed) {
+  if (folds(n)) return {fold_copy(state.crc, to, from, n)};
+  while (n != 0) {
+    const size_t piece = std::min(n, kCopyPieceBytes);
+    std::memcpy(to, from, piece);
+    state.crc = crc32(state.crc, summed, piece);
+    to += piece;
+    from += piece;
+    summed += piece;
+    n -= piece;
+  }
+  return state;
+}
+
 }  // namespace
 
 IcrcState icrc_begin(const uint8_t* l3, bool ipv6) {
@@ -45,29 +61,11 @@ IcrcState icrc_update(IcrcState state, const uint8_t* from, size_t n) {
 }
 
 IcrcState icrc_copy(IcrcState state, uint8_t* to, const uint8_t* from, size_t n) {
-  if (folds(n)) return {fold_copy(state.crc, to, from, n)};
-  while (n != 0) {
-    const size_t piece = std::min(n, kCopyPieceBytes);
-    std::memcpy(to, from, piece);
-    state.crc = crc32(state.crc, to, piece);
-    to += piece;
-    from += piece;
-    n -= piece;
-  }
-  return state;
+  return copy(state, to, from, n, to);
 }
 
 IcrcState icrc_copy_received(IcrcState state, uint8_t* to, const uint8_t* from, size_t n) {
-  if (folds(n)) return {fold_copy(state.crc, to, from, n)};
-  while (n != 0) {
-    const size_t piece = std::min(n, kCopyPieceBytes);
-    std::memcpy(to, from, piece);
-    state.crc = crc32(state.crc, from, piece);
-    to += piece;
-    from += piece;
-    n -= piece;
-  }
-  return state;
+  return copy(state, to, from, n, from);
 }
 
 uint32_t icrc(const uint8_t* l3, bool ipv6, uint32_t covered_bytes) {

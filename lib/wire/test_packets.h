@@ -136,6 +136,21 @@ class Random {
     gid.bytes[1] = 0x0e;
     return gid;
   }
+  Bth bth() {
+    Bth result;
+    result.opcode = static_cast<Opcode>(byte());
+    result.solicited = coin();
+    result.mig_req = coin();
+    result.pad = static_cast<uint8_t>(below(4));
+    result.version = static_cast<uint8_t>(below(16));
+    result.pkey = word();
+    result.fecn = coin();
+    result.becn = coin();
+    result.dest_qpn = Qpn(quad());
+    result.ack_request = coin();
+    result.psn = Psn(quad());
+    return result;
+  }
   EthernetFields ethernet() { return {mac(), mac(), coin(), static_cast<uint16_t>(below(4096))}; }
 
  private:

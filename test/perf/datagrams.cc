@@ -29,7 +29,8 @@ Datagrams::Datagrams(uroce_context* context, uint32_t payload_bytes)
       payload_bytes_(payload_bytes),
       slot_bytes_((payload_bytes + kGrh + 63) / 64 * 64),
       sender_(uroce_device(context, 0), options(payload_bytes, kRecvs)),
-      receiver_(uroce_device(context, 1), options(slot_bytes_ * kRecvs, kRecvs)) {
+      receiver_(uroce_device(context, 1), options(slot_bytes_ * kRecvs, kRecvs)),
+      ah_(sender_, app::ipv4_gid(receiver_.device()).gid, app::ipv4_gid(sender_.device()).index) {
   sender_.activate(kQkey);
   receiver_.activate(kQkey);
   for (uint32_t i = 0; i < payload_bytes; ++i)
@@ -37,17 +38,8 @@ Datagrams::Datagrams(uroce_context* context, uint32_t payload_bytes)
   for (uint32_t i = 0; i < kRecvs; ++i) {
     receiver_.post_recv(i * slot_bytes_, payload_bytes_ + kGrh, i);
   }
-  ib_gid peer = app::ipv4_gid(receiver_.device()).gid;
-  rdma_ah_attr attr{};
-  attr.port_num = 1;
-  attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-  rdma_ah_set_grh(&attr, &peer, 0, static_cast<uint8_t>(app::ipv4_gid(sender_.device()).index), 64,
-                  0);
-  ah_ = app::check(rdma_create_ah(sender_.pd(), &attr, 0), "rdma_create_ah");
   prepare_requests();
 }
-
-Datagrams::~Datagrams() { rdma_destroy_ah(ah_, 0); }
 
 void Datagrams::prepare_requests() {
   send_sge_ = sender_.sge(0, payload_bytes_);
@@ -66,7 +58,7 @@ void Datagrams::prepare_requests() {
     wr.wr.opcode = IB_WR_SEND;
     wr.wr.sg_list = &send_sge_;
     wr.wr.num_sge = 1;
-    wr.ah = ah_;
+    wr.ah = ah_.get();
     wr.remote_qpn = receiver_.qp()->qp_num;
     wr.remote_qkey = kQkey;
   }

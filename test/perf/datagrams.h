@@ -19,7 +19,6 @@ class Datagrams {
   static constexpr uint32_t kBurstMax = 32;
 
   Datagrams(uroce_context* context, uint32_t payload_bytes);
-  ~Datagrams();
 
   // Posts `burst` messages, drives the devices until all have arrived, polls and posts their
   // buffers again. Returns messages received (= burst).
@@ -37,7 +36,7 @@ class Datagrams {
   const uint32_t slot_bytes_;
   app::Endpoint sender_;
   app::Endpoint receiver_;
-  ib_ah* ah_ = nullptr;
+  app::AddressHandle ah_;
   ib_sge send_sge_{};
   std::vector<ib_ud_wr> sends_;
   std::vector<ib_sge> recv_sges_;

@@ -10,9 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <iterator>
 
+#include "common/ring_pair.h"
 #include "nic/ring_pairs.h"
 #include "test/perf/datagrams.h"
 #include "test/perf/floor.h"
@@ -21,25 +20,6 @@
 
 namespace uroce::perf {
 namespace {
-
-constexpr const char* kArguments[] = {"uroce-bench",
-                                      "--no-huge",
-                                      "--no-pci",
-                                      "--no-shconf",
-                                      "--no-telemetry",
-                                      "-m",
-                                      "384",
-                                      "-l",
-                                      "0",
-                                      "--",
-                                      "--mode",
-                                      "inline",
-                                      "--rings",
-                                      "2",
-                                      "--port",
-                                      "net_ring_u0,address=10.0.0.1/24",
-                                      "--port",
-                                      "net_ring_u1,address=10.0.0.2/24"};
 
 struct Plan {
   uint32_t rounds = 41;
@@ -155,29 +135,16 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  uroce_context* context = nullptr;
-  if (uroce_start(static_cast<int>(std::size(kArguments)), kArguments, &context) != 0) {
-    std::fprintf(stderr, "uroce-bench: %s\n", uroce_error());
-    return 1;
-  }
-  int status = 0;
-  try {
+  const app::RingPairOptions pair{.program = "uroce-bench", .memory_mib = "384", .ring_pairs = "2"};
+  return app::run_on_ring_pair(pair, [&](uroce_context* context) {
     const std::vector<Row> rows = run(context, plan);
     print_table(rows);
-    if (rows.front().ratio > kRatioMax) {
-      std::fprintf(stderr, "uroce-bench: the first row is above %.1f times the floor\n", kRatioMax);
-      status = 1;
-    }
-    if (!write_json(rows, plan.json, static_cast<uint64_t>(sysconf(_SC_PAGESIZE)))) status = 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "uroce-bench: %s\n", error.what());
-    status = 1;
-  }
-  if (uroce_stop(context) != 0) {
-    std::fprintf(stderr, "uroce-bench: %s\n", uroce_error());
-    status = 1;
-  }
-  return status;
+    const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    if (!write_json(rows, plan.json, page_bytes)) return 1;
+    if (rows.front().ratio <= kRatioMax) return 0;
+    std::fprintf(stderr, "uroce-bench: the first row is above %.1f times the floor\n", kRatioMax);
+    return 1;
+  });
 }
 
 }  // namespace

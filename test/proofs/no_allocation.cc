@@ -12,8 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 
 #include "test/proofs/on_worker.h"
 #include "test/proofs/rounds.h"
@@ -134,11 +132,5 @@ int run(bool worker, bool broken) {
 }  // namespace uroce::proofs
 
 int main(int argc, char** argv) {
-  try {
-    return uroce::proofs::run(argc > 1 && std::strcmp(argv[1], "worker") == 0,
-                              argc > 2 && std::strcmp(argv[2], "--break") == 0);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "no_allocation: %s\n", error.what());
-    return 1;
-  }
+  return uroce::proofs::prove("no_allocation", argc, argv, uroce::proofs::run);
 }

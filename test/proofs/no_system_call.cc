@@ -16,8 +16,6 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
-#include <exception>
 
 #include "test/proofs/on_worker.h"
 #include "test/proofs/rounds.h"
@@ -74,11 +72,5 @@ int run(bool worker, bool broken) {
 }  // namespace uroce::proofs
 
 int main(int argc, char** argv) {
-  try {
-    return uroce::proofs::run(argc > 1 && std::strcmp(argv[1], "worker") == 0,
-                              argc > 2 && std::strcmp(argv[2], "--break") == 0);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "no_system_call: %s\n", error.what());
-    return 1;
-  }
+  return uroce::proofs::prove("no_system_call", argc, argv, uroce::proofs::run);
 }

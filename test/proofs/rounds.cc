@@ -6,7 +6,9 @@
 
 #include <cstdio>
 #include <cstring>
-#include <vector>
+#include <exception>
+
+#include "common/ring_pair.h"
 
 namespace uroce::proofs {
 namespace {
@@ -19,20 +21,17 @@ constexpr uint64_t kPatience = 1ull << 36;  // ticks: some 20 s
 }  // namespace
 
 uroce_context* start(bool worker) {
-  std::vector<const char*> arguments = {"proof", "--no-huge",   "--no-pci",       "-m",
-                                        "256",   "--no-shconf", "--no-telemetry", "--lcores"};
-  arguments.push_back(worker ? "0,1" : "0");
-  for (const char* word :
-       {"--", "--mode", worker ? "worker" : "inline", "--rings", "1", "--port",
-        "net_ring_u0,address=10.0.0.1/24", "--port", "net_ring_u1,address=10.0.0.2/24"}) {
-    arguments.push_back(word);
+  return app::start_ring_pair({.program = "proof", .worker = worker});
+}
+
+int prove(const char* name, int argc, char** argv, int (*run)(bool worker, bool broken)) {
+  try {
+    return run(argc > 1 && std::strcmp(argv[1], "worker") == 0,
+               argc > 2 && std::strcmp(argv[2], "--break") == 0);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 1;
   }
-  uroce_context* context = nullptr;
-  if (uroce_start(static_cast<int>(arguments.size()), arguments.data(), &context) != 0) {
-    std::fprintf(stderr, "proof: %s\n", uroce_error());
-    return nullptr;
-  }
-  return context;
 }
 
 app::EndpointOptions Rounds::options(ib_qp_type type) {
@@ -57,39 +56,18 @@ Rounds::Rounds(uroce_context* context, bool worker)
   for (app::Endpoint* end : {&left_, &right_, &datagram_right_}) {
     end->post_recv(kReceive, kBytes + 40, 0);
   }
-  rdma_ah_attr attr{};
-  attr.port_num = 1;
-  attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-  ib_gid peer = to.gid;
-  rdma_ah_set_grh(&attr, &peer, 0, static_cast<uint8_t>(from.index), 64, 0);
-  ah_ = app::check(rdma_create_ah(datagram_left_.pd(), &attr, 0), "rdma_create_ah");
+  ah_.emplace(datagram_left_, to.gid, from.index);
 }
-
-Rounds::~Rounds() { rdma_destroy_ah(ah_, 0); }
 
 bool Rounds::send(app::Endpoint& from, uint32_t number) {
   std::memcpy(from.buffer(), &number, sizeof number);
-  ib_sge sge = from.sge(0, kBytes);
-  ib_send_wr wr{};
-  wr.opcode = IB_WR_SEND;
-  wr.send_flags = IB_SEND_SIGNALED;
-  wr.sg_list = &sge;
-  wr.num_sge = 1;
-  return ib_post_send(from.qp(), &wr, nullptr) == 0;
+  return from.post_send({0, kBytes}) == 0;
 }
 
 bool Rounds::send_datagram(uint32_t number) {
   std::memcpy(datagram_left_.buffer(), &number, sizeof number);
-  ib_sge sge = datagram_left_.sge(0, kBytes);
-  ib_ud_wr wr{};
-  wr.wr.opcode = IB_WR_SEND;
-  wr.wr.send_flags = IB_SEND_SIGNALED;
-  wr.wr.sg_list = &sge;
-  wr.wr.num_sge = 1;
-  wr.ah = ah_;
-  wr.remote_qpn = datagram_right_.qp()->qp_num;
-  wr.remote_qkey = kQkey;
-  return ib_post_send(datagram_left_.qp(), &wr.wr, nullptr) == 0;
+  return datagram_left_.post_datagram({0, kBytes},
+                                      {ah_->get(), datagram_right_.qp()->qp_num, kQkey}) == 0;
 }
 
 // A receive holds the number that was sent; its buffer is posted again.

@@ -7,6 +7,7 @@
 #include <uroce/uroce.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "common/endpoint.h"
 
@@ -16,10 +17,13 @@ namespace uroce::proofs {
 // and said so.
 uroce_context* start(bool worker);
 
+// The main() of a proof: `run` gets what the command line says, its status is that of the program;
+// an exception is said and gives 1.
+int prove(const char* name, int argc, char** argv, int (*run)(bool worker, bool broken));
+
 class Rounds {
  public:
   Rounds(uroce_context* context, bool worker);
-  ~Rounds();
 
   // Each round: a message to the right and back by RC, one to the right by UD, all completed and
   // compared. Neither allocates nor makes a system call of its own. False: something is missing
@@ -37,7 +41,7 @@ class Rounds {
   const bool worker_;
   app::Endpoint left_, right_;
   app::Endpoint datagram_left_, datagram_right_;
-  ib_ah* ah_ = nullptr;
+  std::optional<app::AddressHandle> ah_;
   uint32_t number_ = 0;
 };
 

@@ -83,13 +83,7 @@ class PingPong {
  private:
   void send(uint32_t bytes) {
     fill(end_.buffer(), bytes, side_.client, number_);
-    ib_sge sge = end_.sge(0, bytes);
-    ib_send_wr wr{};
-    wr.opcode = IB_WR_SEND;
-    wr.send_flags = IB_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    app::check(ib_post_send(end_.qp(), &wr, nullptr), "ib_post_send");
+    app::check(end_.post_send({0, bytes}), "ib_post_send");
     ++sends_;
   }
 
@@ -99,7 +93,7 @@ class PingPong {
     bool received = false;
     side_.meeting.drive(
         [&] {
-          while (take(end_.cq(), wc)) {
+          while (app::take(end_.cq(), wc)) {
             if (wc.opcode == IB_WC_SEND) {
               --sends_;
               continue;
@@ -151,17 +145,12 @@ std::string write_both_ways(const Side& side, bool ipv6) {
   side.meeting.drive(
       [&] {
         ib_wc wc{};
-        while (take(end.cq(), wc)) ++done;
+        while (app::take(end.cq(), wc)) ++done;
         for (; posted < kMessages && posted - done < kWindow; ++posted) {
-          ib_sge sge = end.sge(posted * kMessageBytes, kMessageBytes);
-          ib_rdma_wr wr{};
-          wr.wr.opcode = IB_WR_RDMA_WRITE;
-          wr.wr.send_flags = IB_SEND_SIGNALED;
-          wr.wr.sg_list = &sge;
-          wr.wr.num_sge = 1;
-          wr.remote_addr = peer.address + kTotal + posted * kMessageBytes;
-          wr.rkey = peer.rkey;
-          app::check(ib_post_send(end.qp(), &wr.wr, nullptr), "ib_post_send");
+          const uint32_t offset = posted * kMessageBytes;
+          app::check(end.post_rdma(IB_WR_RDMA_WRITE, {offset, kMessageBytes},
+                                   peer.address + kTotal + offset, peer.rkey),
+                     "ib_post_send");
         }
         return done == kMessages;
       },

@@ -29,16 +29,11 @@ class Member {
         group_(group_gid(ipv6)),
         bytes_(side.mtu_bytes()),
         slot_(kGrhBytes + bytes_),
-        end_(side.device, options()) {
+        end_(side.device, options()),
+        ah_(end_, group_, gid_of(side.device, ipv6).index, 1) {
     end_.activate(kQkey);
     for (uint32_t i = 0; i < kRecvs; ++i) end_.post_recv(i * slot_, slot_, i);
-    rdma_ah_attr attr{};
-    attr.port_num = 1;
-    attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-    rdma_ah_set_grh(&attr, &group_, 0, static_cast<uint8_t>(gid_of(side.device, ipv6).index), 1, 0);
-    ah_ = app::check(rdma_create_ah(end_.pd(), &attr, 0), "rdma_create_ah");
   }
-  ~Member() { rdma_destroy_ah(ah_, 0); }
 
   void attach() { app::check(ib_attach_mcast(end_.qp(), &group_, 0), "ib_attach_mcast"); }
   void detach() { app::check(ib_detach_mcast(end_.qp(), &group_, 0), "ib_detach_mcast"); }
@@ -59,17 +54,10 @@ class Member {
 
   // Sends without a look at who hears it.
   void send(uint32_t index) {
-    ib_sge sge = end_.sge((kRecvs * slot_) + index * bytes_, bytes_);
-    fill(end_.buffer() + kRecvs * slot_ + index * bytes_, bytes_, side_.client, sent_++);
-    ib_ud_wr wr{};
-    wr.wr.opcode = IB_WR_SEND;
-    wr.wr.send_flags = IB_SEND_SIGNALED;
-    wr.wr.sg_list = &sge;
-    wr.wr.num_sge = 1;
-    wr.ah = ah_;
-    wr.remote_qpn = IB_MULTICAST_QPN;
-    wr.remote_qkey = kQkey;
-    app::check(ib_post_send(end_.qp(), &wr.wr, nullptr), "ib_post_send");
+    const uint32_t offset = kRecvs * slot_ + index * bytes_;
+    fill(end_.buffer() + offset, bytes_, side_.client, sent_++);
+    app::check(end_.post_datagram({offset, bytes_}, {ah_.get(), IB_MULTICAST_QPN, kQkey}),
+               "ib_post_send");
     ++unfinished_;
   }
 
@@ -77,7 +65,7 @@ class Member {
   // of ours is still queued.
   bool collect() {
     ib_wc wc{};
-    while (take(end_.cq(), wc)) {
+    while (app::take(end_.cq(), wc)) {
       if (wc.opcode == IB_WC_SEND) {
         --unfinished_;
         continue;
@@ -116,7 +104,7 @@ class Member {
   const uint32_t bytes_;
   const uint32_t slot_;
   app::Endpoint end_;
-  ib_ah* ah_ = nullptr;
+  app::AddressHandle ah_;
   uint32_t sent_ = 0;
   uint32_t unfinished_ = 0;
   uint32_t wanted_ = 0;

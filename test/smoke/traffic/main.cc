@@ -153,16 +153,6 @@ app::GidEntry gid_of(ib_device* device, bool ipv6) {
   throw std::runtime_error(std::string(device->name) + " has no IPv6 address under fd00::/8");
 }
 
-bool take(ib_cq* cq, ib_wc& wc) {
-  const int count = ib_poll_cq(cq, 1, &wc);
-  app::check(count, "ib_poll_cq");
-  if (count == 0) return false;
-  if (wc.status != IB_WC_SUCCESS) {
-    throw std::runtime_error(std::string("a completion says: ") + ib_wc_status_msg(wc.status));
-  }
-  return true;
-}
-
 }  // namespace uroce::traffic
 
 int main(int argc, char** argv) { return uroce::traffic::main(argc, argv); }

@@ -31,9 +31,6 @@ bool matches(const uint8_t* at, uint32_t bytes, bool client, uint32_t number);
 // The GID table entry that carries RoCE of one IP version; throws when there is none.
 app::GidEntry gid_of(ib_device* device, bool ipv6);
 
-// Takes one completion if there is one; throws when it is an error.
-bool take(ib_cq* cq, ib_wc& wc);
-
 // Messages to and fro: below, at and above the path MTU.
 std::string ping_pong(const Side& side, bool ipv6);
 // Both write into each other's memory at once, then each compares every byte.
