@@ -9,25 +9,52 @@
 namespace uroce::group {
 namespace {
 
+using ReportAnswer = ReportSchedule::Answer;
+using wire::MembershipKind;
+
 constexpr uint32_t kLinkBytes = wire::kEthernetBytes + wire::kVlanTagBytes;
+// Within which a join is reported again where a report is of one group (RFC 2236 8.10, RFC 2710
+// 7.10).
+constexpr Duration kSingleRepeatWithin = std::chrono::seconds(10);
+
+uint8_t newest_version(const WireForm& form, const HostConfig& config) {
+  return std::clamp<uint8_t>(config.version_max, 1, form.record_version);
+}
 
 }  // namespace
 
 GroupHost::GroupHost(const WireForm& form, const HostConfig& config)
     : form_(form),
       config_(config),
+      querier_(newest_version(form, config)),
+      version_(newest_version(form, config)),
       schedule_(config.groups_max, config.seed),
       records_(std::make_unique<wire::GroupRecord[]>(records_that_fit(~uint32_t{0}))) {
   UROCE_ASSERT(config.mtu_bytes >= 256 && config.mtu_bytes <= 65535);
+  if (!by_records()) schedule_.set_join_repeat_within(kSingleRepeatWithin);
+}
+
+bool GroupHost::is_reported(const Gid& group) const {
+  return config_.version_max != 0 && form_.is_reported(group);
 }
 
 bool GroupHost::join(Time now, const Gid& group) {
   UROCE_ASSERT(form_.is_group(group));
-  return !form_.is_reported(group) || schedule_.join(now, group);
+  return !is_reported(group) || schedule_.join(now, group);
 }
 
 bool GroupHost::leave(Time now, const Gid& group) {
-  return !form_.is_reported(group) || schedule_.leave(now, group);
+  return !is_reported(group) || schedule_.leave(now, group);
+}
+
+// What was an answer in the one version is none in the other (RFC 3376 7.2.1). Changes that are not
+// fully reported stay due, in the new version: the querier that speaks it may not have heard them.
+void GroupHost::follow_version(Time now) {
+  if (version_ == querier_.at(now)) return;
+  version_ = querier_.at(now);
+  schedule_.cancel_answers();
+  schedule_.set_join_repeat_within(by_records() ? ReportSchedule::kRepeatWithin
+                                                : kSingleRepeatWithin);
 }
 
 wire::Drop GroupHost::handle_frame(Time now, std::span<const uint8_t> frame,
@@ -35,33 +62,71 @@ wire::Drop GroupHost::handle_frame(Time now, std::span<const uint8_t> frame,
   wire::MembershipMessage message;
   const wire::Drop drop = form_.parse(frame, info, options, message);
   if (drop != wire::Drop::kNone) return drop;
-  if (message.kind != wire::MembershipKind::kQuery) return wire::Drop::kNone;
-  ++counters_.queries_received;
-  // Asked-for sources make no difference to a host that listens to all.
-  const auto within = std::chrono::milliseconds(message.max_response_ms);
-  if (message.group.is_zero()) {
-    schedule_.handle_general_query(now, within);
-  } else {
-    schedule_.handle_group_query(now, message.group, within);
+  follow_version(now);
+  if (message.kind == MembershipKind::kQuery) {
+    handle_query(now, message);
+  } else if (message.kind == MembershipKind::kReport && !by_records() &&
+             schedule_.suppress_answer(message.group)) {
+    ++counters_.answers_suppressed;
   }
   return wire::Drop::kNone;
 }
 
+void GroupHost::handle_query(Time now, const wire::MembershipMessage& query) {
+  ++counters_.queries_received;
+  if (query.version < form_.record_version) ++counters_.older_queries_received;
+  querier_.handle_query(now, query);
+  follow_version(now);
+  schedule_.set_robustness(querier_.robustness());
+  // Asked-for sources make no difference to a host that listens to all.
+  const auto within = std::chrono::milliseconds(query.max_response_ms);
+  if (query.group.is_zero()) {
+    schedule_.handle_general_query(now, within,
+                                   by_records() ? ReportAnswer::kAtOnce : ReportAnswer::kSpread);
+  } else {
+    schedule_.handle_group_query(now, query.group, within);
+  }
+}
+
 bool GroupHost::poll_frame(Time now, TxSlot& slot) {
   if (schedule_.poll_timeout() > now) return false;
+  follow_version(now);
+  return by_records() ? poll_records(now, slot) : poll_single(now, slot);
+}
+
+bool GroupHost::poll_records(Time now, TxSlot& slot) {
   const uint32_t room = records_that_fit(slot.capacity);
   const uint32_t count = schedule_.take_due(now, {records_.get(), room});
   if (count == 0) return false;
   wire::MembershipMessage message;
-  message.kind = wire::MembershipKind::kRecordReport;
-  message.version = form_.record_version;
-  slot.length = form_.build({slot.room, slot.capacity}, config_.link(), config_.address, message,
-                            {records_.get(), count});
-  UROCE_ASSERT(slot.length != 0);
-  slot.route = Route::kWire;
+  message.kind = MembershipKind::kRecordReport;
+  build(message, count, slot);
   ++counters_.reports_sent;
   counters_.records_sent.add(count);
   return true;
+}
+
+// In a version without records: a report or a leave of the next group.
+bool GroupHost::poll_single(Time now, TxSlot& slot) {
+  while (schedule_.take_due(now, {records_.get(), 1}) == 1) {
+    const bool leave = records_[0].type == wire::RecordType::kChangeToInclude;
+    if (leave && version_ < form_.leave_version_min) continue;
+    wire::MembershipMessage message;
+    message.kind = leave ? MembershipKind::kLeave : MembershipKind::kReport;
+    message.group = records_[0].group;
+    build(message, 0, slot);
+    ++(leave ? counters_.leaves_sent : counters_.reports_sent);
+    return true;
+  }
+  return false;
+}
+
+void GroupHost::build(wire::MembershipMessage message, uint32_t record_count, TxSlot& slot) const {
+  message.version = version_;
+  slot.length = form_.build({slot.room, slot.capacity}, config_.link(), config_.address, message,
+                            {records_.get(), record_count});
+  UROCE_ASSERT(slot.length != 0);
+  slot.route = Route::kWire;
 }
 
 uint32_t GroupHost::records_that_fit(uint32_t capacity) const {

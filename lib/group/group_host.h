@@ -15,6 +15,7 @@
 #include <span>
 
 #include "group/host_config.h"
+#include "group/querier_version.h"
 #include "group/report_schedule.h"
 #include "wire/drop.h"
 #include "wire/frame.h"
@@ -25,9 +26,10 @@ namespace uroce::group {
 
 // How one of the two protocols looks on the wire, and what it has to do with.
 struct WireForm {
-  uint8_t record_version;  // the version that reports by records
-  uint32_t header_bytes;   // of such a report before its records, IP header included
-  uint32_t record_bytes;   // of a record without sources
+  uint8_t record_version;     // the version that reports by records, the newest
+  uint8_t leave_version_min;  // the versions below have no message for a leave
+  uint32_t header_bytes;      // of such a report before its records, IP header included
+  uint32_t record_bytes;      // of a record without sources
   bool (*is_group)(const Gid& group);
   // False: a group that is never reported.
   bool (*is_reported)(const Gid& group);
@@ -56,8 +58,9 @@ class GroupHost {
   void link_up(Time now) { schedule_.reannounce(now); }
 
   // A frame of the protocol, as classify() found it. Queries are answered after a random delay
-  // within the time that they allow; the reports of others are ignored. A frame that is refused is
-  // for the caller to count.
+  // within the time that they allow, in the version of the oldest querier that was heard lately;
+  // where that has no records, the reports of others spare us ours. A frame that is refused is for
+  // the caller to count.
   wire::Drop handle_frame(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
                           const wire::ParseOptions& options);
   // Fills the slot with a report when one is due; false: nothing is due. A slot must hold at least
@@ -67,13 +70,24 @@ class GroupHost {
   Time poll_timeout() const { return schedule_.poll_timeout(); }
 
   bool is_joined(const Gid& group) const { return schedule_.is_joined(group); }
+  // The version of reports now.
+  uint8_t version(Time now) const { return querier_.at(now); }
   const HostCounters& counters() const { return counters_; }
 
  private:
+  bool is_reported(const Gid& group) const;
+  void follow_version(Time now);
+  bool by_records() const { return version_ == form_.record_version; }
+  void handle_query(Time now, const wire::MembershipMessage& query);
+  bool poll_records(Time now, TxSlot& slot);
+  bool poll_single(Time now, TxSlot& slot);
+  void build(wire::MembershipMessage message, uint32_t record_count, TxSlot& slot) const;
   uint32_t records_that_fit(uint32_t capacity) const;
 
   const WireForm& form_;
   HostConfig config_;
+  QuerierVersion querier_;
+  uint8_t version_;  // in use
   ReportSchedule schedule_;
   std::unique_ptr<wire::GroupRecord[]> records_;  // of one report
   HostCounters counters_;

@@ -100,13 +100,13 @@ HostConfig host_config() {
   return c;
 }
 
-// A query of the version that reports by records. A zero group: a general query.
+// A zero group: a general query.
 template <typename Case>
 Bytes query(const Gid& source, const Gid& group, uint32_t max_response_ms,
-            std::span<const uint8_t> sources = {}) {
+            std::span<const uint8_t> sources = {}, uint8_t version = Case::kVersion) {
   MembershipMessage message;
   message.kind = MembershipKind::kQuery;
-  message.version = Case::kVersion;
+  message.version = version;
   message.group = group;
   message.max_response_ms = max_response_ms;
   message.sources = sources;
@@ -140,15 +140,22 @@ inline std::vector<SentFrame> run(GroupHost& host, Time from, Time until,
   return sent;
 }
 
-// The records of a report; the frame must be one.
+// A frame of ours, parsed; spans point into it.
 template <typename Case>
-std::vector<wire::GroupRecord> records_of(const Bytes& frame) {
+MembershipMessage parsed(const Bytes& frame) {
   wire::ParseOptions options;
   options.vlan_id = wire::kVlanAny;
   wire::L3Info info;
   wire::classify(frame, options, info);
   MembershipMessage message;
   EXPECT_EQ(Case::parse(frame, info, options, message), Drop::kNone);
+  return message;
+}
+
+// The records of a report; the frame must be one.
+template <typename Case>
+std::vector<wire::GroupRecord> records_of(const Bytes& frame) {
+  const MembershipMessage message = parsed<Case>(frame);
   EXPECT_EQ(message.kind, MembershipKind::kRecordReport);
   std::vector<wire::GroupRecord> records;
   wire::GroupRecord record;

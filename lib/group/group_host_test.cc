@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a host of either protocol does: changes twice, answers in time, full frames, silence.
+// What a host of either protocol does: changes twice, answers in time, full frames, silence, and
+// the versions of others.
 #include "group/group_host.h"
 
 #include <map>
@@ -180,6 +181,118 @@ TYPED_TEST(GroupHostTest, RefusesBadFramesByNameAndIgnoresReportsOfOthers) {
   EXPECT_EQ(give(host, kLater, report), Drop::kNone);
   EXPECT_EQ(host.poll_timeout(), kNever);
   EXPECT_EQ(host.counters().queries_received.value(), 0u);
+}
+
+// The version below records: single reports to the group, and a leave to the routers.
+TYPED_TEST(GroupHostTest, FollowsAnOlderQuerierAndReturnsWhenItIsSilent_Case61) {
+  constexpr uint8_t kOlder = TypeParam::kVersion - 1;
+  auto& host = this->joined();
+  ASSERT_EQ(give(host, kLater, query<TypeParam>(TypeParam::kRouter, Gid{}, 5000, {}, kOlder)),
+            Drop::kNone);
+  EXPECT_EQ(host.version(kLater), kOlder);
+  auto sent = run(host, kLater, kMuchLater);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_LE(sent[0].at, kLater + seconds(5));
+  auto message = parsed<TypeParam>(sent[0].bytes);
+  EXPECT_EQ(message.kind, MembershipKind::kReport);
+  EXPECT_EQ(message.version, kOlder);
+  EXPECT_EQ(message.group, TypeParam::kGroup);
+  EXPECT_EQ(message.destination, TypeParam::kGroup);
+
+  host.join(kMuchLater, TypeParam::group(1));
+  EXPECT_EQ(run(host, kMuchLater, kMuchLater + seconds(10)).size(), 2u);
+  const Time leaving = kMuchLater + seconds(20);
+  host.leave(leaving, TypeParam::group(1));
+  sent = run(host, leaving, leaving + seconds(10));
+  ASSERT_EQ(sent.size(), 2u);
+  message = parsed<TypeParam>(sent[0].bytes);
+  EXPECT_EQ(message.kind, MembershipKind::kLeave);
+  EXPECT_EQ(message.group, TypeParam::group(1));
+  EXPECT_EQ(message.destination.bytes[15], 2) << "all routers";
+  EXPECT_EQ(host.counters().leaves_sent.value(), 2u);
+  EXPECT_EQ(host.counters().older_queries_received.value(), 1u);
+
+  const Time silent = kLater + seconds(2 * 125 + 5);
+  EXPECT_EQ(host.version(silent), TypeParam::kVersion);
+  host.join(silent, TypeParam::group(2));
+  sent = run(host, silent, silent + seconds(10));
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(records_of<TypeParam>(sent[0].bytes).at(0).type, RecordType::kChangeToExclude);
+}
+
+TYPED_TEST(GroupHostTest, TheChangeOfVersionDropsAnswersButNoChange) {
+  auto& host = this->joined();
+  host.join(kLater, TypeParam::group(1));
+  run(host, kLater, kLater);  // the first report of two, by record
+  ASSERT_EQ(give(host, kLater, query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 1000)),
+            Drop::kNone);
+  ASSERT_EQ(give(host, kLater,
+                 query<TypeParam>(TypeParam::kRouter, Gid{}, 20000, {}, TypeParam::kVersion - 1)),
+            Drop::kNone);
+  std::map<Gid, int> seen;
+  for (const auto& frame : run(host, kLater, kLater + seconds(60))) {
+    const auto message = parsed<TypeParam>(frame.bytes);
+    EXPECT_EQ(message.kind, MembershipKind::kReport);
+    ++seen[message.group];
+  }
+  EXPECT_EQ(seen[TypeParam::kGroup], 1) << "its answer to the new query was cancelled";
+  EXPECT_EQ(seen[TypeParam::group(1)], 2) << "its second report and its answer to the old one";
+}
+
+TYPED_TEST(GroupHostTest, ReportsOfOthersSpareOursInTheOlderVersionsOnly) {
+  constexpr uint8_t kOlder = TypeParam::kVersion - 1;
+  auto& host = this->joined();
+  MembershipMessage report;
+  report.kind = MembershipKind::kReport;
+  report.version = kOlder;
+  report.group = TypeParam::kGroup;
+  Bytes heard(128);
+  heard.resize(TypeParam::build(heard, TypeParam::kRouter, report));
+  ASSERT_EQ(give(host, kLater, query<TypeParam>(TypeParam::kRouter, Gid{}, 5000)), Drop::kNone);
+  ASSERT_EQ(give(host, kLater, heard), Drop::kNone);
+  EXPECT_EQ(run(host, kLater, kMuchLater).size(), 1u);
+  ASSERT_EQ(give(host, kMuchLater, query<TypeParam>(TypeParam::kRouter, Gid{}, 5000, {}, kOlder)),
+            Drop::kNone);
+  ASSERT_EQ(give(host, kMuchLater, heard), Drop::kNone);
+  EXPECT_TRUE(run(host, kMuchLater, kMuchLater + seconds(10)).empty());
+  EXPECT_EQ(host.counters().answers_suppressed.value(), 1u);
+}
+
+TYPED_TEST(GroupHostTest, SpeaksTheVersionItIsConfiguredFor) {
+  HostConfig config = host_config<TypeParam>();
+  config.version_max = TypeParam::kVersion - 1;
+  typename TypeParam::Host host(config);
+  host.join(kStart, TypeParam::kGroup);
+  ASSERT_EQ(give(host, kStart, query<TypeParam>(TypeParam::kRouter, Gid{}, 1000)), Drop::kNone);
+  const auto sent = run(host, kStart, kLater);
+  ASSERT_EQ(sent.size(), 3u);  // a join twice and an answer
+  for (const auto& frame : sent) {
+    EXPECT_EQ(parsed<TypeParam>(frame.bytes).kind, MembershipKind::kReport);
+  }
+}
+
+TYPED_TEST(GroupHostTest, SwitchedOffItTakesGroupsAndSaysNothing) {
+  HostConfig config = host_config<TypeParam>();
+  config.version_max = 0;
+  typename TypeParam::Host host(config);
+  EXPECT_TRUE(host.join(kStart, TypeParam::kGroup));
+  ASSERT_EQ(give(host, kStart, query<TypeParam>(TypeParam::kRouter, Gid{}, 1000)), Drop::kNone);
+  EXPECT_TRUE(host.leave(kLater, TypeParam::kGroup));
+  EXPECT_TRUE(run(host, kStart, kMuchLater).empty());
+}
+
+TYPED_TEST(GroupHostTest, TakesTheRobustnessOfTheQuerier) {
+  auto& host = this->host_;
+  MembershipMessage message;
+  message.version = TypeParam::kVersion;
+  message.robustness = 4;
+  message.max_response_ms = 1000;
+  Bytes frame(128);
+  frame.resize(TypeParam::build(frame, TypeParam::kRouter, message));
+  ASSERT_EQ(give(host, kStart, frame), Drop::kNone);
+  run(host, kStart, kLater);
+  host.join(kLater, TypeParam::kGroup);
+  EXPECT_EQ(run(host, kLater, kMuchLater).size(), 4u);
 }
 
 }  // namespace

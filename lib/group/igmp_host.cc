@@ -20,6 +20,7 @@ uint32_t build(std::span<uint8_t> room, const wire::LinkSource& link, const Gid&
 
 constexpr WireForm kIgmp = {
     .record_version = 3,
+    .leave_version_min = 2,
     .header_bytes = wire::kIpv4Bytes + wire::kRouterAlertBytes4 + 8,
     .record_bytes = 8,
     .is_group = is_group,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IGMP alone: reports byte for byte as Linux sends them, and queriers without an address.
+// IGMP alone: reports byte for byte as Linux sends them, queriers without an address, version 1.
 #include "group/igmp_host.h"
 
 #include "group/group_host_fixture.h"
@@ -45,6 +45,22 @@ TEST(IgmpHost, AnswersAQuerierWithoutAddress) {
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].type, RecordType::kModeIsExclude);
   EXPECT_EQ(records[0].group, IgmpCase::kGroup);
+}
+
+// Version 1 knows no leave: the routers find out by asking.
+TEST(IgmpHost, LeavesAQuerierOfVersion1InSilence) {
+  IgmpHost host(host_config<IgmpCase>());
+  host.join(kStart, IgmpCase::kGroup);
+  run(host, kStart, kLater);
+  ASSERT_EQ(give(host, kLater, query<IgmpCase>(IgmpCase::kRouter, Gid{}, 0, {}, 1)), Drop::kNone);
+  const auto sent = run(host, kLater, kLater + seconds(20));
+  ASSERT_EQ(sent.size(), 1u);
+  const auto message = parsed<IgmpCase>(sent[0].bytes);
+  EXPECT_EQ(message.kind, MembershipKind::kReport);
+  EXPECT_EQ(message.version, 1);
+  host.leave(kLater + seconds(20), IgmpCase::kGroup);
+  EXPECT_TRUE(run(host, kLater + seconds(20), kLater + seconds(60)).empty());
+  EXPECT_EQ(host.poll_timeout(), kNever);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ bool is_reported(const Gid& group) {
 
 constexpr WireForm kMld = {
     .record_version = 2,
+    .leave_version_min = 1,
     .header_bytes = wire::kIpv6Bytes + wire::kHopByHopBytes + 8,
     .record_bytes = 20,
     .is_group = is_group,

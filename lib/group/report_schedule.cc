@@ -3,6 +3,7 @@
 #include "group/report_schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -64,37 +65,68 @@ void ReportSchedule::reannounce(Time now) {
   }
 }
 
-void ReportSchedule::handle_general_query(Time now, Duration response_within) {
+void ReportSchedule::handle_general_query(Time now, Duration response_within, Answer answer) {
   response_within = std::max(response_within, kResponseWithinMin);
-  if (general_due_ <= now + response_within) return;
-  general_due_ = now + random_.delay_within(response_within);
+  if (answer == Answer::kAtOnce) {
+    if (general_due_ <= now + response_within) return;
+    general_due_ = now + random_.delay_within(response_within);
+    general_step_ = {};
+    return;
+  }
+  if (general_due_ != kNever || joined_count_ == 0) return;
+  const Duration step = std::max(response_within / joined_count_, Duration(1));
+  general_due_ = now + random_.delay_within(step);
+  general_step_ = step;
 }
 
 void ReportSchedule::handle_group_query(Time now, const Gid& group, Duration response_within) {
   const uint32_t slot = find(group);
   if (slot == kNoSlot || entries_[slot].state != State::kJoined) return;
   response_within = std::max(response_within, kResponseWithinMin);
-  if (std::min(general_due_, entries_[slot].response_due) <= now + response_within) return;
+  // A walk that takes its time says nothing of when it comes to this group.
+  const Time general = general_step_ == Duration{} ? general_due_ : kNever;
+  if (std::min(general, entries_[slot].response_due) <= now + response_within) return;
   entries_[slot].response_due = now + random_.delay_within(response_within);
   update_due(slot);
 }
 
+bool ReportSchedule::suppress_answer(const Gid& group) {
+  const uint32_t slot = find(group);
+  if (slot == kNoSlot || entries_[slot].state != State::kJoined) return false;
+  Entry& entry = entries_[slot];
+  const bool awaited = walking() ? slot >= walk_at_ : general_due_ != kNever;
+  const bool needless = entry.response_due != kNever || (awaited && !entry.suppressed);
+  entry.suppressed |= awaited;
+  entry.response_due = kNever;
+  update_due(slot);
+  return needless;
+}
+
+void ReportSchedule::cancel_answers() {
+  for (uint32_t slot = 0; slot < slots_; ++slot) {
+    entries_[slot].suppressed = false;
+    if (entries_[slot].response_due == kNever) continue;
+    entries_[slot].response_due = kNever;
+    update_due(slot);
+  }
+  general_due_ = walk_due_ = kNever;
+}
+
 uint32_t ReportSchedule::take_due(Time now, std::span<wire::GroupRecord> out) {
   uint32_t count = 0;
-  const Time repeat = due_.next() <= now ? now + random_.delay_within(kRepeatWithin) : kNever;
+  Repeat repeat{kNever, kNever};
+  if (due_.next() <= now) {
+    const Duration delay = random_.delay_within(kRepeatWithin);
+    repeat = {now + delay * (join_repeat_within_ / kRepeatWithin), now + delay};
+  }
   while (count < out.size() && due_.next() <= now) {
     out[count++] = take_entry(now, due_.first(), repeat);
   }
-  if (general_due_ <= now) {
-    general_due_ = kNever;
-    walk_since_ = now;
-    walk_at_ = 0;
-  }
-  return count + take_general(out.subspan(count));
+  return count + take_general(now, out.subspan(count));
 }
 
 Time ReportSchedule::poll_timeout() const {
-  return std::min({due_.next(), general_due_, walk_since_});
+  return std::min(due_.next(), walking() ? walk_due_ : general_due_);
 }
 
 bool ReportSchedule::is_joined(const Gid& group) const {
@@ -131,7 +163,8 @@ void ReportSchedule::free_slot(uint32_t slot) {
 void ReportSchedule::start_change(Time now, uint32_t slot, State state) {
   Entry& entry = entries_[slot];
   entry.state = state;
-  entry.changes_left = kRobustness;
+  entry.suppressed = false;
+  entry.changes_left = robustness_;
   entry.change_due = now;
   update_due(slot);
 }
@@ -141,7 +174,7 @@ void ReportSchedule::update_due(uint32_t slot) {
 }
 
 // The record of an entry that is due. A change report tells all that an answer would.
-wire::GroupRecord ReportSchedule::take_entry(Time now, uint32_t slot, Time repeat) {
+wire::GroupRecord ReportSchedule::take_entry(Time now, uint32_t slot, const Repeat& repeat) {
   Entry& entry = entries_[slot];
   wire::GroupRecord record{RecordType::kModeIsExclude, entry.group, {}};
   entry.response_due = kNever;
@@ -149,7 +182,11 @@ wire::GroupRecord ReportSchedule::take_entry(Time now, uint32_t slot, Time repea
     const bool joined = entry.state == State::kJoined;
     record.type = joined ? RecordType::kChangeToExclude : RecordType::kChangeToInclude;
     entry.announced = joined;
-    entry.change_due = --entry.changes_left > 0 ? repeat : kNever;
+    if (--entry.changes_left == 0) {
+      entry.change_due = kNever;
+    } else {
+      entry.change_due = joined ? repeat.join : repeat.leave;
+    }
     if (!joined && entry.changes_left == 0) {
       free_slot(slot);
       return record;
@@ -159,17 +196,26 @@ wire::GroupRecord ReportSchedule::take_entry(Time now, uint32_t slot, Time repea
   return record;
 }
 
-uint32_t ReportSchedule::take_general(std::span<wire::GroupRecord> out) {
+// The records of the walk that are due; a walk that waited for its time begins.
+uint32_t ReportSchedule::take_general(Time now, std::span<wire::GroupRecord> out) {
+  if (!walking() && general_due_ <= now) {
+    walk_due_ = now;
+    walk_step_ = general_step_;
+    walk_at_ = 0;
+    general_due_ = kNever;
+  }
   uint32_t count = 0;
-  for (; walk_at_ < slots_ && count < out.size(); ++walk_at_) {
+  for (; walk_due_ <= now && walk_at_ < slots_ && count < out.size(); ++walk_at_) {
     Entry& entry = entries_[walk_at_];
     if (entry.state != State::kJoined) continue;
+    walk_due_ += walk_step_;
+    if (std::exchange(entry.suppressed, false)) continue;
     out[count++] = {RecordType::kModeIsExclude, entry.group, {}};
     entry.announced = true;
     entry.response_due = kNever;
     update_due(walk_at_);
   }
-  if (walk_at_ == slots_) walk_since_ = kNever;
+  if (walk_at_ == slots_) walk_due_ = kNever;
   return count;
 }
 

@@ -4,16 +4,21 @@
 //
 // Each group that is joined, or left and not yet fully reported, has an entry with two deadlines:
 // of its next change report and of its answer to a query for it. A change (join or leave) is
-// reported at once and, because a frame may get lost, once more after a random delay of at most
-// one second (robustness 2). A later change starts the two reports anew with the new record. A
+// reported at once and, because a frame may get lost, again after random delays of at most one
+// second (robustness 2: once). A later change starts these reports anew with the new record. A
 // query for one group sets the entry's answer to a random time within the time that the querier
 // allows; a general query sets one answer for all groups, which walks over the entries. An answer
 // that is due within that time anyway stays as it is: later queries neither put it off nor draw
-// again, so a flood of queries costs no more than one answer in its time.
-// A group that is left before any report named it was never there: it goes without a report.
+// again, so a flood of queries costs no more than one answer in its time. A group that is left
+// before any report named it was never there: it goes without a report.
 //
 // Records that leave in one frame get one common delay for their repetition, so a burst of joins
 // is a burst of full frames again.
+//
+// Queriers of older versions (RFC 2236, RFC 2710) get a frame for each group. There the answer to a
+// general query is spread: the walk takes the querier's time, one entry after the other at an even
+// pace, and a query meanwhile makes another walk behind it. Who hears another host report a group
+// keeps its own answer for that group to itself.
 #ifndef UROCE_GROUP_REPORT_SCHEDULE_H
 #define UROCE_GROUP_REPORT_SCHEDULE_H
 
@@ -35,6 +40,8 @@ class ReportSchedule {
  public:
   static constexpr uint8_t kRobustness = 2;
   static constexpr Duration kRepeatWithin = std::chrono::seconds(1);
+  // How a general query is answered: all groups at one time, or evenly over the querier's time.
+  enum class Answer : uint8_t { kAtOnce, kSpread };
   // A querier that allows less gets its answer within this: bounds what a flood of queries costs.
   static constexpr Duration kResponseWithinMin = std::chrono::milliseconds(10);
 
@@ -48,8 +55,18 @@ class ReportSchedule {
   // Every joined group is reported as if it were joined now.
   void reannounce(Time now);
 
-  void handle_general_query(Time now, Duration response_within);
+  // How often a change is reported, 1 … 7, and within which time joins are reported again; leaves
+  // always within kRepeatWithin. For reports from now on.
+  void set_robustness(uint8_t robustness) { robustness_ = robustness; }
+  void set_join_repeat_within(Duration within) { join_repeat_within_ = within; }
+
+  void handle_general_query(Time now, Duration response_within, Answer answer = Answer::kAtOnce);
   void handle_group_query(Time now, const Gid& group, Duration response_within);
+
+  // Another host reported the group. True when an answer of ours became needless.
+  bool suppress_answer(const Gid& group);
+  // Nobody waits for answers any more.
+  void cancel_answers();
 
   // Fills `out` with records that are due, and takes them as sent. 0: nothing is due.
   uint32_t take_due(Time now, std::span<wire::GroupRecord> out);
@@ -67,6 +84,7 @@ class ReportSchedule {
     Gid group{};
     State state = State::kFree;
     bool announced = false;    // some report has named the group as joined
+    bool suppressed = false;   // the walk passes it by
     uint8_t changes_left = 0;  // change reports still to be sent
     Time change_due = kNever;
     Time response_due = kNever;
@@ -78,8 +96,14 @@ class ReportSchedule {
   void free_slot(uint32_t slot);
   void start_change(Time now, uint32_t slot, State state);
   void update_due(uint32_t slot);
-  wire::GroupRecord take_entry(Time now, uint32_t slot, Time repeat);
-  uint32_t take_general(std::span<wire::GroupRecord> out);
+  // When the changes of one frame are reported again.
+  struct Repeat {
+    Time join;
+    Time leave;
+  };
+  wire::GroupRecord take_entry(Time now, uint32_t slot, const Repeat& repeat);
+  bool walking() const { return walk_due_ != kNever; }
+  uint32_t take_general(Time now, std::span<wire::GroupRecord> out);
 
   uint32_t groups_max_;
   uint32_t slots_;
@@ -91,8 +115,12 @@ class ReportSchedule {
   SlotIndex index_;
   DueHeap due_;
   std::unique_ptr<Entry[]> entries_;
-  Time general_due_ = kNever;
-  Time walk_since_ = kNever;  // the answer to a general query is on its way out
+  uint8_t robustness_ = kRobustness;
+  Duration join_repeat_within_ = kRepeatWithin;
+  Time general_due_ = kNever;  // when the next walk starts,
+  Duration general_step_{};    // and its time from one record to the next
+  Time walk_due_ = kNever;     // when the walk that is under way has its next record
+  Duration walk_step_{};
   uint32_t walk_at_ = 0;
   Counter leaves_cut_short_;
 };

@@ -99,7 +99,8 @@ TEST(ReportSchedule, GeneralQueryIsAnsweredOnceForEachGroupInTime) {
   const Time asked = kStart + seconds(10);
   schedule.handle_general_query(asked, seconds(3));
   const Time due = schedule.poll_timeout();
-  schedule.handle_general_query(asked, seconds(1000));  // must not put the answer off
+  schedule.handle_general_query(asked,
+                                seconds(1000));  // must not put the answer off
   EXPECT_EQ(schedule.poll_timeout(), due);
   const auto sent = run(schedule, asked + seconds(3), 2);  // three frames
   ASSERT_EQ(sent.size(), 5u);
@@ -120,7 +121,8 @@ TEST(ReportSchedule, GroupQueryIsAnsweredForThatGroupOnly) {
   run(schedule, kStart + seconds(2));
   const Time asked = kStart + seconds(10);
   schedule.handle_group_query(asked, kGroup, milliseconds(500));
-  schedule.handle_group_query(asked, Gid::from_ipv4(0xEF000009), milliseconds(500));  // not ours
+  schedule.handle_group_query(asked, Gid::from_ipv4(0xEF000009),
+                              milliseconds(500));  // not ours
   const auto sent = run(schedule, asked + milliseconds(500));
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].record.group, kGroup);
@@ -177,7 +179,8 @@ TEST(ReportSchedule, BurstOfJoinsStaysABurst) {
   for (uint32_t i = 0; i < 300; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   std::map<Time, int> frames;
   for (const Sent& s : run(schedule, kStart + seconds(2), 100)) ++frames[s.at];
-  EXPECT_LE(frames.size(), 4u);  // one instant of first reports, three of repetitions
+  EXPECT_LE(frames.size(),
+            4u);  // one instant of first reports, three of repetitions
 }
 
 TEST(ReportSchedule, FullTableRefusesAJoinAndALeaveMakesRoomAtOnce) {
@@ -197,6 +200,118 @@ TEST(ReportSchedule, FullTableRefusesAJoinAndALeaveMakesRoomAtOnce) {
   run(schedule, kStart + seconds(5));
   EXPECT_TRUE(schedule.is_joined(Gid::from_ipv4(0xEF000063)));
   EXPECT_TRUE(schedule.is_joined(Gid::from_ipv4(0xEF000001)));
+}
+
+TEST(ReportSchedule, RobustnessSaysHowOftenAChangeIsReported) {
+  for (const uint8_t robustness : {uint8_t{1}, uint8_t{3}, uint8_t{7}}) {
+    ReportSchedule schedule(8, 1);
+    schedule.set_robustness(robustness);
+    schedule.join(kStart, kGroup);
+    EXPECT_EQ(run(schedule, kStart + seconds(100)).size(), robustness);
+    schedule.leave(kStart, kGroup);
+    EXPECT_EQ(run(schedule, kStart + seconds(100)).size(), robustness);
+  }
+}
+
+TEST(ReportSchedule, JoinsMayBeRepeatedLaterThanLeaves) {
+  Time last_join = kStart;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    ReportSchedule schedule(8, seed);
+    schedule.set_join_repeat_within(seconds(10));
+    schedule.join(kStart, kGroup);
+    auto sent = run(schedule, kStart + seconds(100));
+    EXPECT_LE(sent.at(1).at, kStart + seconds(10));
+    last_join = std::max(last_join, sent.at(1).at);
+    schedule.leave(kStart, kGroup);
+    sent = run(schedule, kStart + seconds(100));
+    EXPECT_LE(sent.at(1).at, kStart + seconds(1));
+  }
+  EXPECT_GT(last_join, kStart + seconds(5));
+}
+
+TEST(ReportSchedule, SpreadAnswerTakesTheQueriersTimeAndNamesEachGroupOnce) {
+  ReportSchedule schedule(300, 1);
+  for (uint32_t i = 0; i < 100; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
+  run(schedule, kStart + seconds(2));
+  const Time asked = kStart + seconds(10);
+  schedule.handle_general_query(asked, seconds(10), ReportSchedule::Answer::kSpread);
+  std::map<Gid, int> seen;
+  Time before = asked;
+  for (const Sent& s : run(schedule, kStart + seconds(100), 1)) {
+    EXPECT_GT(s.at, asked);
+    EXPECT_LE(s.at, asked + seconds(10));
+    EXPECT_LE(s.at - before, milliseconds(100));
+    before = s.at;
+    ++seen[s.record.group];
+  }
+  EXPECT_EQ(seen.size(), 100u);
+  EXPECT_GT(before, asked + seconds(9));
+  EXPECT_EQ(schedule.poll_timeout(), kNever);
+}
+
+// A flood of queries neither starts the walk again and again nor goes unanswered.
+TEST(ReportSchedule, QueriesDuringASpreadAnswerMakeOneMoreBehindIt) {
+  ReportSchedule schedule(8, 1);
+  for (uint32_t i = 0; i < 4; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
+  run(schedule, kStart + seconds(2));
+  std::vector<wire::GroupRecord> room(1);
+  std::map<Gid, int> seen;
+  for (int ms = 0; ms < 3500; ++ms) {
+    const Time now = kStart + seconds(10) + milliseconds(ms);
+    if (ms < 1000) schedule.handle_general_query(now, seconds(1), ReportSchedule::Answer::kSpread);
+    if (schedule.take_due(now, room) == 1) ++seen[room[0].group];
+  }
+  EXPECT_EQ(seen.size(), 4u);
+  for (const auto& [group, times] : seen) EXPECT_EQ(times, 2);
+  EXPECT_EQ(schedule.poll_timeout(), kNever);
+}
+
+TEST(ReportSchedule, AQueryForAGroupIsAnsweredInTimeDuringASpreadAnswer) {
+  ReportSchedule schedule(8, 1);
+  for (uint32_t i = 0; i < 4; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
+  run(schedule, kStart + seconds(2));
+  const Time asked = kStart + seconds(10);
+  schedule.handle_general_query(asked, seconds(100), ReportSchedule::Answer::kSpread);
+  const Gid last = Gid::from_ipv4(0xEF000003);
+  schedule.handle_group_query(asked, last, milliseconds(100));
+  const auto sent = run(schedule, asked + milliseconds(100));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].record.group, last);
+}
+
+TEST(ReportSchedule, AReportOfAnotherHostSparesTheAnswerForItsGroup) {
+  ReportSchedule schedule(8, 1);
+  for (uint32_t i = 0; i < 4; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
+  run(schedule, kStart + seconds(2));
+  const Gid heard = Gid::from_ipv4(0xEF000001);
+  EXPECT_FALSE(schedule.suppress_answer(heard)) << "nobody asked";
+  for (int round = 0; round < 2; ++round) {  // the second time: it was for one answer only
+    const Time asked = kStart + seconds(10 + 10 * round);
+    schedule.handle_general_query(asked, seconds(1), ReportSchedule::Answer::kSpread);
+    if (round == 0) {
+      EXPECT_TRUE(schedule.suppress_answer(heard));
+      EXPECT_FALSE(schedule.suppress_answer(heard)) << "twice";
+    }
+    const auto sent = run(schedule, asked + seconds(2), 1);
+    EXPECT_EQ(sent.size(), round == 0 ? 3u : 4u);
+  }
+  schedule.handle_group_query(kStart + seconds(40), heard, seconds(1));
+  EXPECT_TRUE(schedule.suppress_answer(heard));
+  EXPECT_FALSE(schedule.suppress_answer(Gid::from_ipv4(0xEF000009))) << "not ours";
+  EXPECT_EQ(schedule.poll_timeout(), kNever);
+}
+
+TEST(ReportSchedule, CancelledAnswersAreNotGivenButChangesAre) {
+  ReportSchedule schedule(8, 1);
+  schedule.join(kStart, kGroup);
+  run(schedule, kStart + seconds(2));
+  schedule.handle_general_query(kStart + seconds(10), seconds(1));
+  schedule.handle_group_query(kStart + seconds(10), kGroup, milliseconds(100));
+  schedule.cancel_answers();
+  EXPECT_EQ(schedule.poll_timeout(), kNever);
+  schedule.join(kStart + seconds(10), Gid::from_ipv4(0xEF000001));
+  schedule.cancel_answers();
+  EXPECT_EQ(run(schedule, kStart + seconds(20)).size(), 2u);
 }
 
 }  // namespace

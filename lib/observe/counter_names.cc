@@ -102,13 +102,23 @@ constexpr CounterName<HostStackCounters> kHostStack[] = {
 };
 constexpr CounterName<HostCounters> kIgmp[] = {
     {&HostCounters::queries_received, "igmp_queries_received", "IGMP queries received"},
+    {&HostCounters::older_queries_received, "igmp_older_queries_received",
+     "of them, those of the versions that report one group each"},
     {&HostCounters::reports_sent, "igmp_reports_sent", "IGMP report frames sent"},
     {&HostCounters::records_sent, "igmp_records_sent", "group records in IGMP reports sent"},
+    {&HostCounters::leaves_sent, "igmp_leaves_sent", "IGMP leave frames sent in those versions"},
+    {&HostCounters::answers_suppressed, "igmp_answers_suppressed",
+     "IGMP answers not sent because another host reported the group"},
 };
 constexpr CounterName<HostCounters> kMld[] = {
     {&HostCounters::queries_received, "mld_queries_received", "MLD queries received"},
+    {&HostCounters::older_queries_received, "mld_older_queries_received",
+     "of them, those of the versions that report one group each"},
     {&HostCounters::reports_sent, "mld_reports_sent", "MLD report frames sent"},
     {&HostCounters::records_sent, "mld_records_sent", "group records in MLD reports sent"},
+    {&HostCounters::leaves_sent, "mld_leaves_sent", "MLD leave frames sent in those versions"},
+    {&HostCounters::answers_suppressed, "mld_answers_suppressed",
+     "MLD answers not sent because another host reported the group"},
 };
 
 template <typename Counters>
