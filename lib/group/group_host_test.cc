@@ -277,8 +277,9 @@ TYPED_TEST(GroupHostTest, SwitchedOffItTakesGroupsAndSaysNothing) {
   typename TypeParam::Host host(config);
   EXPECT_TRUE(host.join(kStart, TypeParam::kGroup));
   ASSERT_EQ(give(host, kStart, query<TypeParam>(TypeParam::kRouter, Gid{}, 1000)), Drop::kNone);
+  EXPECT_TRUE(run(host, kStart, kLater).empty());
   EXPECT_TRUE(host.leave(kLater, TypeParam::kGroup));
-  EXPECT_TRUE(run(host, kStart, kMuchLater).empty());
+  EXPECT_TRUE(run(host, kLater, kMuchLater).empty());
 }
 
 TYPED_TEST(GroupHostTest, TakesTheRobustnessOfTheQuerier) {

@@ -37,7 +37,7 @@ uint32_t Arp::build_reply(std::span<uint8_t> room) {
   const Reply reply = replies_.front();
   replies_.pop();
   ++counters_.arp_answered;
-  return wire::build_arp(room, to(reply.mac),
+  return wire::build_arp(room, link_.to(reply.mac),
                          {ArpMessage::kReply, link_.mac, reply.own_ip, reply.mac, reply.ip});
 }
 
@@ -45,12 +45,12 @@ uint32_t Arp::build_solicitation(std::span<uint8_t> room, const Solicitation& as
   const Gid source = hops_.source_for(asked.target);
   const MacAddress& mac = asked.unicast ? asked.mac : wire::kBroadcastMac;
   return wire::build_arp(
-      room, to(mac),
+      room, link_.to(mac),
       {ArpMessage::kRequest, link_.mac, source.ipv4(), MacAddress{}, asked.target.ipv4()});
 }
 
 uint32_t Arp::build_announcement(std::span<uint8_t> room, const Gid& own) const {
-  return wire::build_arp(room, to(wire::kBroadcastMac),
+  return wire::build_arp(room, link_.to(wire::kBroadcastMac),
                          {ArpMessage::kRequest, link_.mac, own.ipv4(), MacAddress{}, own.ipv4()});
 }
 

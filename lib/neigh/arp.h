@@ -42,10 +42,6 @@ class Arp {
     uint32_t own_ip = 0;
   };
 
-  wire::EthernetFields to(const MacAddress& mac) const {
-    return {link_.mac, mac, link_.vlan, link_.vlan_tci};
-  }
-
   wire::LinkSource link_;
   const NextHop& hops_;
   NeighborTable& neighbors_;

@@ -42,8 +42,7 @@ uint32_t Echo::build_reply(std::span<uint8_t> room) {
   wire::IpFields ip;
   ip.source = reply.source;
   ip.destination = reply.destination;
-  const wire::EthernetFields ethernet{link_.mac, reply.mac, link_.vlan, link_.vlan_tci};
-  const uint32_t length = wire::build_icmp(room, ethernet, ip, message);
+  const uint32_t length = wire::build_icmp(room, link_.to(reply.mac), ip, message);
   ++(length != 0 ? counters_.echo_answered : counters_.echo_refused);
   replies_.pop();
   return length;

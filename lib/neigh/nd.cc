@@ -78,7 +78,7 @@ uint32_t Nd::build_advertisement(std::span<uint8_t> room, const Reply& reply) co
   message.has_link_address = true;
   message.link_address = link_.mac;
   const MacAddress mac = message.solicited ? reply.mac : wire::multicast_mac(kAllNodes);
-  return wire::build_nd(room, to(mac), message);
+  return wire::build_nd(room, link_.to(mac), message);
 }
 
 uint32_t Nd::build_solicitation(std::span<uint8_t> room, const Solicitation& asked) const {
@@ -90,7 +90,7 @@ uint32_t Nd::build_solicitation(std::span<uint8_t> room, const Solicitation& ask
   message.has_link_address = true;
   message.link_address = link_.mac;
   const MacAddress mac = asked.unicast ? asked.mac : wire::multicast_mac(message.destination);
-  return wire::build_nd(room, to(mac), message);
+  return wire::build_nd(room, link_.to(mac), message);
 }
 
 }  // namespace uroce::neigh

@@ -48,9 +48,6 @@ class Nd {
   };
 
   wire::Drop handle_solicitation(Time now, const wire::NdMessage& message, const MacAddress& from);
-  wire::EthernetFields to(const MacAddress& mac) const {
-    return {link_.mac, mac, link_.vlan, link_.vlan_tci};
-  }
   uint32_t build_advertisement(std::span<uint8_t> room, const Reply& reply) const;
 
   wire::LinkSource link_;
