@@ -71,21 +71,22 @@ int Device::build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
 int Device::create_ah(Pd& pd, const AhAttributes& attributes, bool ask_always, Ah*& ah) {
   Lock lock(lock_);
   if (closing_) return -ENODEV;
-  if (ah_count_ >= limits_.ah_max) return -ENOMEM;
-  auto created = std::make_unique<Ah>();
+  if (ahs_.size() >= limits_.ah_max) return -ENOMEM;
+  auto made = std::make_unique<Ah>();
+  Ah* const created = made.get();
   created->pd = &pd;
   created->attributes = attributes;
   // Counted before the wait, so that the domain stays.
   ++pd.use_count;
-  ++ah_count_;
+  ahs_.emplace(created, std::move(made));
   transport::AddressVector vector;
   if (const int error = build_path(created->attributes, ask_always, lock, vector); error != 0) {
     --pd.use_count;
-    --ah_count_;
+    ahs_.erase(created);
     return error;
   }
   created->vector.store(vector);
-  ah = created.release();
+  ah = created;
   return 0;
 }
 
@@ -109,8 +110,7 @@ int Device::destroy_ah(Ah& ah) {
   const std::lock_guard guard(lock_);
   gids_.release(ah.attributes.sgid_index);
   --ah.pd->use_count;
-  --ah_count_;
-  delete &ah;
+  ahs_.erase(&ah);
   return 0;
 }
 

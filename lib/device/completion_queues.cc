@@ -13,7 +13,7 @@ int Device::create_cq(uint32_t depth, void* user, CqHandle& handle) {
   const std::lock_guard guard(lock_);
   if (closing_) return -ENODEV;
   if (depth == 0 || depth > limits_.cqe_max) return -EINVAL;
-  if (cq_count_ >= limits_.cq_max) return -ENOMEM;
+  if (cqs_.size() >= limits_.cq_max) return -ENOMEM;
   const uint32_t lanes = engine_count();
   auto cq = std::make_unique<Cq>();
   cq->memory = allocate_queue_memory(transport::cq_memory_bytes(depth, lanes));
@@ -23,8 +23,8 @@ int Device::create_cq(uint32_t depth, void* user, CqHandle& handle) {
   handle.exclusive = exclusive_;
   handle.depth = depth;
   cq->handle = &handle;
-  handle.object = cq.release();
-  ++cq_count_;
+  const Cq* const key = handle.object = cq.get();
+  cqs_.emplace(key, std::move(cq));
   return 0;
 }
 
@@ -38,8 +38,7 @@ int Device::destroy_cq(CqHandle& handle) {
   const int error =
       caller_.call_all(lock, [] { return std::make_shared<engine::BarrierCommand>(); });
   if (error != 0) return error;
-  --cq_count_;
-  delete cq;
+  cqs_.erase(cq);
   handle.object = nullptr;
   return 0;
 }

@@ -14,9 +14,11 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/id_source.h"
@@ -93,9 +95,18 @@ struct PortState {
   uint64_t qkey_violations = 0;
 };
 
+// Objects of one kind, which live as long as they are in here.
+template <typename T>
+using Objects = std::unordered_map<const T*, std::unique_ptr<T>>;
+
 class Device {
  public:
   explicit Device(const DeviceSetup& setup);
+  // No engine is driven any more and no call is under way. Objects that are left go with it, the
+  // memory of their queues too; the handles, which are the faces', are not touched.
+  ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
   // Once, when the engines are driven (the workers run): reads the port and tells the engines its
   // addresses. -EINVAL: the port's frames cannot carry the smallest path MTU.
@@ -204,10 +215,11 @@ class Device {
   bool closing_ = false;
   bool gsi_exists_ = false;
   uint32_t next_pd_ = 1;
-  uint32_t pd_count_ = 0;
-  uint32_t ah_count_ = 0;
-  uint32_t cq_count_ = 0;
-  std::map<uint32_t, Qp*> qps_;  // by QPN
+  Objects<Pd> pds_;
+  Objects<Mr> mrs_;
+  Objects<Ah> ahs_;
+  Objects<Cq> cqs_;
+  std::map<uint32_t, std::unique_ptr<Qp>> qps_;  // by QPN
 };
 
 }  // namespace uroce::device

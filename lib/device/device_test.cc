@@ -4,6 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
 #include "device/device_fixture.h"
 
 namespace uroce::device {
@@ -110,6 +116,44 @@ TEST_F(DeviceTest, GoingDownLeavesGroupsClosesTheFilterAndRefusesNewObjects) {
   EXPECT_EQ(device.destroy_qp(qp), 0);
   EXPECT_EQ(device.destroy_cq(cq), 0);
   EXPECT_EQ(device.destroy_pd(*pd), 0);
+}
+
+// A program that goes without tidying up: the rings are seen to go here, and LeakSanitizer, under
+// which these tests run as well, looks for the rest.
+TEST(DeviceEnd, WhatIsLeftGoesWithTheDevice) {
+  alignas(8) uint8_t memory[256] = {};
+  std::weak_ptr<void> rings[2];
+  {
+    TestBed bed;
+    Device& device = bed.device();
+    ASSERT_EQ(device.start(), 0);
+    Pd* pd = nullptr;
+    ASSERT_EQ(device.create_pd(pd), 0);
+    Mr* mr = nullptr;
+    const auto start = reinterpret_cast<uint64_t>(memory);
+    ASSERT_EQ(device.register_memory(*pd, start, sizeof memory, start, memory::kLocalWrite, mr), 0);
+    AhAttributes to;
+    to.dgid = kTestGroup;
+    to.sgid_index = 1;
+    to.global = true;
+    Ah* ah = nullptr;
+    ASSERT_EQ(device.create_ah(*pd, to, false, ah), 0);
+    CqHandle cq;
+    QpHandle qp;
+    ASSERT_EQ(device.create_cq(16, nullptr, cq), 0);
+    ASSERT_EQ(device.create_qp(*pd,
+                               {.type = transport::QpType::kUd,
+                                .capabilities = {4, 4, 1, 1, 0},
+                                .send_cq = cq.object,
+                                .recv_cq = cq.object},
+                               qp),
+              0);
+    ASSERT_EQ(device.attach_multicast(qp, kTestGroup), 0);
+    rings[0] = cq.object->memory;
+    rings[1] = qp.object->memory;
+    EXPECT_EQ(device.shut_down(), 0);
+  }
+  for (const auto& ring : rings) EXPECT_TRUE(ring.expired());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ int Device::publish(Pd& pd, const memory::Region& region, Key& key) {
 int Device::create_pd(Pd*& pd) {
   const std::lock_guard guard(lock_);
   if (closing_) return -ENODEV;
-  if (pd_count_ >= limits_.pd_max) return -ENOMEM;
+  if (pds_.size() >= limits_.pd_max) return -ENOMEM;
   auto created = std::make_unique<Pd>();
   created->number = next_pd_;
   const memory::Region everything{.base = nullptr,
@@ -53,8 +53,8 @@ int Device::create_pd(Pd*& pd) {
   if (const int error = publish(*created, everything, created->dma_key); error != 0) return error;
   created->use_count = 0;  // its own key does not keep it
   ++next_pd_;
-  ++pd_count_;
-  pd = created.release();
+  pd = created.get();
+  pds_.emplace(pd, std::move(created));
   return 0;
 }
 
@@ -67,8 +67,7 @@ int Device::destroy_pd(Pd& pd) {
   }
   if (const int error = caller_.wait_grace_period(); error != 0) return error;
   keys_.give(pd.dma_key);
-  --pd_count_;
-  delete &pd;
+  pds_.erase(&pd);
   return 0;
 }
 
@@ -89,7 +88,8 @@ int Device::register_memory(Pd& pd, uint64_t start, uint64_t length, uint64_t io
                      .pd = pd.number,
                      .access = access & kRights};
   if (const int error = publish(pd, created->region, created->key); error != 0) return error;
-  mr = created.release();
+  mr = created.get();
+  mrs_.emplace(mr, std::move(created));
   return 0;
 }
 
@@ -102,7 +102,7 @@ int Device::deregister_memory(Mr& mr) {
   if (const int error = caller_.wait_grace_period(); error != 0) return error;
   keys_.give(mr.key);
   --mr.pd->use_count;
-  delete &mr;
+  mrs_.erase(&mr);
   return 0;
 }
 

@@ -102,8 +102,9 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
   ++qp->send_cq->use_count;
   ++qp->recv_cq->use_count;
   gsi_exists_ = gsi_exists_ || gsi;
-  handle.object = qp.release();
-  qps_.emplace(handle.object->qpn.value(), handle.object);
+  handle.object = qp.get();
+  const uint32_t key = qp->qpn.value();
+  qps_.emplace(key, std::move(qp));
   return 0;
 }
 
@@ -179,9 +180,8 @@ void Device::release_qp(Qp& qp) {
   --qp.pd->use_count;
   --qp.send_cq->use_count;
   --qp.recv_cq->use_count;
-  qps_.erase(qp.qpn.value());
   qp.handle->object = nullptr;
-  delete &qp;
+  qps_.erase(qp.qpn.value());
 }
 
 int Device::destroy_qp(QpHandle& handle) {

@@ -220,15 +220,17 @@ absl::Status Context::stop() {
   for (auto& unit : units_) unit->device().shut_down();
   run_for(kDrainLimit, true);  // leaves, and flushed work
   if (settings_.mode != config::DriveMode::kWorker) deliver_events();
-  // Handlers may be inside control calls, which need the workers; the devices go when none is left.
+  // Handlers may be inside control calls, which need the workers: they end first. Objects that are
+  // left are freed when nobody can use them any more, their handles here and the rest with the
+  // unit.
   control_->stop();
+  for (auto& worker : workers_) worker->stop();
+  workers_.clear();
+  control_.reset();
   for (auto& unit : units_) {
     if (unit->handle != nullptr) verbs::close_device(unit->handle);
     unit->handle = nullptr;
   }
-  for (auto& worker : workers_) worker->stop();
-  workers_.clear();
-  control_.reset();
   return close_ports();
 }
 

@@ -22,6 +22,7 @@ ib_ah* create(ib_pd* pd, const rdma_ah_attr& attr, bool ask_always) {
   ah->device = pd->device;
   ah->pd = pd;
   ah->type = RDMA_AH_ATTR_TYPE_ROCE;
+  of(pd->device).objects.keep(ah);
   return ah;
 }
 
@@ -86,6 +87,6 @@ int rdma_query_ah(ib_ah* ah, rdma_ah_attr* ah_attr) {
 
 int rdma_destroy_ah(ib_ah* ah, __u32 /*flags*/) {
   const int error = device_of(*ah->pd).destroy_ah(*of(ah).object);
-  if (error == 0) delete &of(ah);
+  if (error == 0) of(ah->device).objects.give_up(&of(ah));
   return error;
 }

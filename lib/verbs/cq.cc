@@ -31,6 +31,7 @@ ib_cq* ib_create_cq(ib_device* device, ib_comp_handler comp_handler,
     return error_pointer<ib_cq>(error);
   }
   cq->cqe = static_cast<int>(cq->handle.depth);
+  of(device).objects.keep(cq);
   LiveObjects::instance().add(user);
   return cq;
 }
@@ -42,7 +43,7 @@ int ib_destroy_cq(ib_cq* cq) {
     LiveObjects::instance().add(cq);
     return error;
   }
-  LiveObjects::instance().rest(std::shared_ptr<void>(&of(cq)));
+  LiveObjects::instance().rest(of(cq->device).objects.give_up(&of(cq)));
   return 0;
 }
 

@@ -2,10 +2,13 @@
 // Devices, ports and protection domains of the native face.
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "verbs/face.h"
 #include "verbs/handles.h"
+#include "verbs/live_objects.h"
 
 namespace uroce::verbs {
 
@@ -84,8 +87,13 @@ ib_device* open_device(device::Device& device) {
 }
 
 void close_device(ib_device* ibdev) {
-  of(ibdev).object->set_event_sink(nullptr, nullptr);
-  delete &of(ibdev);
+  Device& device = of(ibdev);
+  device.object->set_event_sink(nullptr, nullptr);
+  {
+    const std::vector<std::shared_ptr<void>> left = device.objects.give_up_all();
+    for (const auto& object : left) LiveObjects::instance().remove(object.get());
+  }
+  delete &device;
 }
 
 device::Device& device_of(const ib_device* ibdev) {
@@ -163,11 +171,12 @@ ib_pd* ib_alloc_pd(ib_device* device, unsigned int flags) {
   }
   pd->device = device;
   pd->local_dma_lkey = pd->object->dma_key.value();
+  of(device).objects.keep(pd);
   return pd;
 }
 
 int ib_dealloc_pd(ib_pd* pd) {
   const int error = device_of(*pd).destroy_pd(*of(pd).object);
-  if (error == 0) delete &of(pd);
+  if (error == 0) of(pd->device).objects.give_up(&of(pd));
   return error;
 }

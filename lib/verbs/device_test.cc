@@ -5,6 +5,7 @@
 #include <string>
 
 #include "verbs/face_fixture.h"
+#include "verbs/live_objects.h"
 
 namespace uroce::verbs {
 namespace {
@@ -95,6 +96,35 @@ TEST_F(DeviceTest, ProtectionDomains) {
   EXPECT_EQ(ib_dealloc_pd(pd), -EBUSY);
   EXPECT_EQ(ib_destroy_qp(qp), 0);
   EXPECT_EQ(ib_dealloc_pd(pd), 0);
+}
+
+// A program stops without destroying what it has made. LeakSanitizer, under which these tests run
+// as well, looks for the memory.
+TEST(DeviceEnd, HandlesThatAreLeftAreFreedAndGetNoEvents) {
+  uint8_t memory[64];
+  device::TestBed bed;
+  ib_device* device = open_device(bed.device());
+  ASSERT_EQ(bed.device().start(), 0);
+  ib_pd* pd = ib_alloc_pd(device, 0);
+  const auto start = reinterpret_cast<__u64>(memory);
+  ASSERT_FALSE(IS_ERR(ib_reg_user_mr(pd, start, sizeof memory, start, IB_ACCESS_LOCAL_WRITE)));
+  rdma_ah_attr to{};
+  ib_gid gid;
+  from_gid(device::kTestGroup, gid);
+  rdma_ah_set_grh(&to, &gid, 0, 1, 64, 0);
+  rdma_ah_set_port_num(&to, 1);
+  ASSERT_FALSE(IS_ERR(rdma_create_ah(pd, &to, 0)));
+  const ib_cq_init_attr attr{.cqe = 16, .comp_vector = 0, .flags = 0};
+  ib_cq* cq = ib_create_cq(device, nullptr, nullptr, nullptr, &attr);
+  ib_qp_init_attr init{};
+  init.send_cq = init.recv_cq = cq;
+  init.qp_type = IB_QPT_RC;
+  ib_qp* qp = ib_create_qp(pd, &init);
+  ASSERT_FALSE(IS_ERR(qp));
+  EXPECT_EQ(bed.device().shut_down(), 0);
+  close_device(device);
+  EXPECT_FALSE(LiveObjects::instance().enter(cq));
+  EXPECT_FALSE(LiveObjects::instance().enter(qp));
 }
 
 }  // namespace

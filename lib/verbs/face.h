@@ -12,7 +12,9 @@
 namespace uroce::verbs {
 
 // The handle that applications use, made once for a device, before device.start(). The device must
-// outlive it. close_device() waits for event handlers under way.
+// outlive it. close_device() waits for event handlers under way and frees the handles of all
+// objects that are left; the objects themselves go with the device. No call for them is under way
+// then.
 ib_device* open_device(device::Device& device);
 void close_device(ib_device* ibdev);
 device::Device& device_of(const ib_device* ibdev);

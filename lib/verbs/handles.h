@@ -10,6 +10,7 @@
 
 #include "device/device.h"
 #include "device/objects.h"
+#include "verbs/object_store.h"
 
 namespace uroce::verbs {
 
@@ -17,6 +18,7 @@ struct Device : ib_device {
   device::Device* object = nullptr;
   std::mutex handlers_lock;
   ib_event_handler* handlers = nullptr;  // newest first
+  ObjectStore objects;                   // Pd … Qp
 };
 
 struct Pd : ib_pd {

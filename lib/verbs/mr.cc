@@ -24,11 +24,12 @@ ib_mr* ib_reg_user_mr(ib_pd* pd, __u64 start, __u64 length, __u64 virt_addr, int
   mr->iova = virt_addr;
   mr->length = length;
   mr->type = IB_MR_TYPE_USER;
+  of(pd->device).objects.keep(mr);
   return mr;
 }
 
 int ib_dereg_mr(ib_mr* mr) {
   const int error = device_of(*mr->pd).deregister_memory(*of(mr).object);
-  if (error == 0) delete &of(mr);
+  if (error == 0) of(mr->device).objects.give_up(&of(mr));
   return error;
 }

@@ -148,6 +148,7 @@ ib_qp* ib_create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
   }
   qp->qp_num = qp->handle.qpn.value();
   init_attr->cap = granted(qp->handle.capabilities);
+  of(pd->device).objects.keep(qp);
   return qp;
 }
 
@@ -195,7 +196,7 @@ int ib_destroy_qp(ib_qp* qp) {
     LiveObjects::instance().add(qp);
     return error;
   }
-  LiveObjects::instance().rest(std::shared_ptr<void>(&of(qp)));
+  LiveObjects::instance().rest(of(qp->device).objects.give_up(&of(qp)));
   return 0;
 }
 
