@@ -121,7 +121,8 @@ class Device {
   using EventSink = void (*)(void* context, transport::EventType event);
   void set_event_sink(EventSink sink, void* context);
 
-  // The control thread's entry, called now and then: looks at the port's link and frame size.
+  // The control thread's entry, called now and then: looks at the port's link and frame size. A
+  // link that went and came back since is told as both.
   void refresh_link();
   // Reads the port's addresses again; returns an error of the engines.
   int rescan_addresses();

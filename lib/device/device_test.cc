@@ -58,6 +58,31 @@ TEST_F(DeviceTest, TellsOfALinkThatGoesAndComesOnceEach) {
   EXPECT_EQ(seen_, (std::vector{EventType::kPortErr, EventType::kPortActive}));
 }
 
+// What a switch has forgotten meanwhile is told again.
+TEST_F(DeviceTest, ALinkThatWentAndCameBetweenTwoLooksIsBothAndAnnouncedAgain) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  bed_.settle();
+  const size_t announced = bed_.wire.size();
+  EXPECT_GT(announced, 0u);
+  bed_.wire.clear();
+  bed_.port.port.link_changes += 2;
+  bed_.device().refresh_link();
+  bed_.device().refresh_link();
+  EXPECT_EQ(seen_, (std::vector{EventType::kPortErr, EventType::kPortActive}));
+  bed_.settle();
+  EXPECT_EQ(bed_.wire.size(), announced);
+}
+
+TEST_F(DeviceTest, ALinkThatIsDownAgainIsToldOnce) {
+  ASSERT_EQ(bed_.device().start(), 0);
+  bed_.port.port.link_up = false;
+  bed_.port.port.link_changes = 3;
+  bed_.device().refresh_link();
+  bed_.port.port.link_changes = 5;
+  bed_.device().refresh_link();
+  EXPECT_EQ(seen_, std::vector{EventType::kPortErr});
+}
+
 TEST_F(DeviceTest, FollowsTheFrameSizeOfThePort) {
   ASSERT_EQ(bed_.device().start(), 0);
   bed_.port.port.frame_bytes_max = 1514;

@@ -40,6 +40,7 @@ constexpr auto kLookInterval = std::chrono::milliseconds(1);
 constexpr auto kAskInterval = std::chrono::milliseconds(500);
 constexpr auto kForgetAfter = std::chrono::seconds(2);  // then a question starts from its beginning
 constexpr uint16_t kDiscardPort = 9;
+constexpr unsigned kLowerUp = 1u << 16;  // IFF_LOWER_UP of <linux/if.h>, which <net/if.h> excludes
 
 // Owners of what libnl gives; `kFree` gives it back.
 template <auto kFree>
@@ -188,7 +189,11 @@ absl::StatusOr<KernelLink> KernelInterface::link() {
   result.name = rtnl_link_get_name(raw);
   result.mtu = rtnl_link_get_mtu(raw);
   const unsigned flags = rtnl_link_get_flags(raw);
-  result.up = (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
+  // IFF_RUNNING may lag behind the carrier, whose changes are counted at once.
+  constexpr unsigned kUp = IFF_UP | IFF_RUNNING | kLowerUp;
+  result.up = (flags & kUp) == kUp;
+  // Left at 0 by a kernel that does not count.
+  rtnl_link_get_carrier_changes(raw, &result.carrier_changes);
   mac_of(rtnl_link_get_addr(raw), result.mac);
   return result;
 }

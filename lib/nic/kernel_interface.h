@@ -20,8 +20,9 @@ namespace uroce::nic {
 struct KernelLink {
   std::string name;
   MacAddress mac;
-  uint32_t mtu = 0;  // IP MTU
-  bool up = false;   // administratively up and with carrier
+  uint32_t mtu = 0;              // IP MTU
+  bool up = false;               // administratively up and with carrier
+  uint32_t carrier_changes = 0;  // since the interface was made
 };
 
 // Control thread. Sees the network namespace of the thread that opened it.

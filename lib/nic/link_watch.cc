@@ -18,11 +18,11 @@ LinkWatch::LinkWatch(uint16_t port_id, int kernel_if_index) : port_id_(port_id) 
 LinkWatch::Seen LinkWatch::look() {
   if (kernel_ != nullptr) {
     const auto link = kernel_->link();
-    return link.ok() ? Seen{link->up, 0, link->mtu} : Seen{};
+    return link.ok() ? Seen{link->up, 0, link->mtu, link->carrier_changes} : Seen{};
   }
   rte_eth_link link{};
   rte_eth_link_get_nowait(port_id_, &link);
-  return {link.link_status == RTE_ETH_LINK_UP, link.link_speed, 0};
+  return {link.link_status == RTE_ETH_LINK_UP, link.link_speed, 0, 0};
 }
 
 bool LinkWatch::changed() {

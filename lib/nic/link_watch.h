@@ -17,8 +17,9 @@ class LinkWatch {
   // `kernel_if_index` 0: no kernel interface behind the port.
   LinkWatch(uint16_t port_id, int kernel_if_index);
 
-  // True when link state, speed or the interface's MTU differ from what the last call found. The
-  // first call compares with the time of construction.
+  // True when link state, speed or the interface's MTU differ from what the last call found, or the
+  // kernel has counted changes of the carrier since: a link that was down for a moment. The first
+  // call compares with the time of construction.
   bool changed();
 
  private:
@@ -26,6 +27,7 @@ class LinkWatch {
     bool up = false;
     uint32_t mbps = 0;
     uint32_t mtu = 0;
+    uint32_t carrier_changes = 0;
     bool operator==(const Seen&) const = default;
   };
   Seen look();

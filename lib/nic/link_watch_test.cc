@@ -29,6 +29,18 @@ TEST_F(LinkWatchTest, EachChangeIsToldOnce) {
   EXPECT_FALSE(watch.changed());
 }
 
+TEST_F(LinkWatchTest, ALinkThatWentAndCameBetweenTwoLooksIsSeen) {
+  const auto kernel = KernelInterface::open(index_of("va"));
+  ASSERT_TRUE(kernel.ok());
+  LinkWatch watch(0, index_of("va"));
+  set_peer("down");
+  set_peer("up");
+  for (int i = 0; i < 1000 && !(*kernel)->link()->up; ++i) usleep(1'000);
+  ASSERT_TRUE((*kernel)->link()->up);
+  EXPECT_TRUE(watch.changed());
+  EXPECT_FALSE(watch.changed());
+}
+
 TEST_F(LinkWatchTest, PortThatIsGoneIsDown) {
   LinkWatch watch(0, index_of("va"));
   run("ip link del va");

@@ -316,6 +316,7 @@ device::PortInfo Port::info() {
   if (kernel_ != nullptr) {  // ethdev does not follow a kernel interface's link
     const absl::StatusOr<KernelLink> kernel_link = kernel_->link();
     info.link_up = kernel_link.ok() && kernel_link->up;
+    if (kernel_link.ok()) info.link_changes = kernel_link->carrier_changes;
   }
   info.link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
   info.numa_node = socket_;

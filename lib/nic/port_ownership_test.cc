@@ -106,6 +106,16 @@ TEST_F(AfPacketTest, EndWithoutAddressesIsOwn) {
   EXPECT_FALSE(a->info().link_up);
 }
 
+TEST_F(AfPacketTest, ALinkThatWentAndCameIsCounted) {
+  own_on_both();
+  const uint32_t before = a->info().link_changes;
+  enter_b();
+  run("ip link set vb down");
+  run("ip link set vb up");
+  enter_a();
+  EXPECT_EQ(a->info().link_changes, before + 2);
+}
+
 TEST_F(AfPacketTest, OwnEndsCarryPathMtu4096BothWays) {
   own_on_both();
   send_to(*a, b->info().mac, 7, 4096 + 84 + 4 + 14);
