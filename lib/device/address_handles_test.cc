@@ -14,6 +14,7 @@ class AddressHandles : public testing::TestWithParam<bool> {
  protected:
   AddressHandles() : bed_(TestBedOptions{.shared_port = GetParam()}) {
     EXPECT_EQ(device().start(), 0);
+    bed_.port.log.clear();
     EXPECT_EQ(device().create_pd(pd_), 0);
   }
   ~AddressHandles() override { EXPECT_EQ(device().destroy_pd(*pd_), 0); }

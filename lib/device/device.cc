@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "device/address_macs.h"
 #include "device/port_mtu.h"
 
 namespace uroce::device {
@@ -48,19 +49,29 @@ bool Device::take_port_info(const PortInfo& info) {
   return true;
 }
 
-int Device::tell_addresses(Lock& lock) {
+int Device::tell_addresses(Lock& lock, const std::vector<engine::LocalAddress>& addresses) {
   // Not read any more once the command is done, but a command may outlive a wait.
   struct Told : engine::SetAddressesCommand {
     std::vector<engine::LocalAddress> list;
   };
   return caller_.call_all(lock, [&] {
     auto command = std::make_shared<Told>();
-    command->list = gids_.local_addresses();
+    command->list = addresses;
     command->addresses = command->list;
     command->gateway_ipv4 = gateway_ipv4_;
     command->gateway_ipv6 = gateway_ipv6_;
     return command;
   });
+}
+
+// On an own port the filter is open before the engine speaks of an address, and is closed after.
+int Device::change_addresses(Lock& lock, const std::vector<engine::LocalAddress>& addresses) {
+  if (info_.ownership == PortOwnership::kShared) return tell_addresses(lock, addresses);
+  const std::set<MacAddress> macs = macs_of_addresses(addresses);
+  if (const int error = open_address_filter(macs); error != 0) return error;
+  const int error = tell_addresses(lock, addresses);
+  if (error == 0) close_address_filter(macs);
+  return error;
 }
 
 int Device::start() {
@@ -74,7 +85,7 @@ int Device::start() {
   }
   if (!take_port_info(info)) return -EINVAL;
   gids_.update(info_.mac, addresses);
-  return tell_addresses(lock);
+  return change_addresses(lock, gids_.local_addresses());
 }
 
 int Device::shut_down() {
@@ -102,6 +113,7 @@ int Device::shut_down() {
       keep(caller_.call(qp->engine, command, lock));
     }
   }
+  if (info_.ownership == PortOwnership::kOwn) keep(change_addresses(lock, {}));
   return first_error;
 }
 
@@ -148,7 +160,7 @@ int Device::rescan_addresses() {
     addresses = port_.addresses();
   }
   if (!gids_.update(info_.mac, addresses)) return 0;
-  const int error = tell_addresses(lock);
+  const int error = change_addresses(lock, gids_.local_addresses());
   raise(lock, transport::EventType::kGidChange);
   return error;
 }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -112,8 +113,9 @@ class Device {
   // addresses. -EINVAL: the port's frames cannot carry the smallest path MTU.
   int start();
   // Before the engines stop: refuses new objects (-ENODEV), ends all memberships (filters closed,
-  // groups left) and moves every queue pair to ERR, so that posted work is flushed. Objects may
-  // still be destroyed afterwards while the engines are driven.
+  // groups left) and moves every queue pair to ERR, so that posted work is flushed. An own port
+  // gives up its addresses: nobody is answered any more. Objects may still be destroyed afterwards
+  // while the engines are driven.
   int shut_down();
 
   // Port events (PORT_ACTIVE, PORT_ERR, GID_CHANGE) go to this function, without a lock held, on
@@ -173,7 +175,8 @@ class Device {
   using Lock = EngineCaller::Lock;
 
   void raise(Lock& lock, transport::EventType event);
-  int tell_addresses(Lock& lock);
+  int tell_addresses(Lock& lock, const std::vector<engine::LocalAddress>& addresses);
+  int change_addresses(Lock& lock, const std::vector<engine::LocalAddress>& addresses);
   bool take_port_info(const PortInfo& info);
 
   int publish(Pd& pd, const memory::Region& region, Key& key);
@@ -192,6 +195,8 @@ class Device {
   int end_membership(Qp& qp, const Gid& group, Lock& lock);
   int call_group(engine::Command::Kind kind, const Gid& group, Lock& lock);
   int set_filter();
+  int open_address_filter(const std::set<MacAddress>& macs);
+  void close_address_filter(const std::set<MacAddress>& macs);
 
   const std::string name_;
   const DeviceLimits limits_;
@@ -208,6 +213,7 @@ class Device {
   QpnAllocator qpns_;
   GidTable gids_;
   GroupRegistry groups_;
+  std::set<MacAddress> address_macs_;  // in groups_ for the port's own addresses
   PortInfo info_;
   std::atomic<uint32_t> mtu_bytes_{0};
   PathMtu active_mtu_ = PathMtu::k256;

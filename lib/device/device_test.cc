@@ -103,6 +103,51 @@ TEST_F(DeviceTest, AnAddressThatChangesIsAnEventAndIndexesStay) {
   EXPECT_EQ(bed_.device().find_gid(kTestIpv6), 2);
 }
 
+// All nodes and all systems; the solicited-node groups of fd00::1 and of the link-local address.
+TEST_F(DeviceTest, TheFilterLetsThroughWhatItsAddressesNeed) {
+  const MacAddress all_systems{{0x01, 0x00, 0x5e, 0, 0, 1}};
+  const MacAddress all_nodes{{0x33, 0x33, 0, 0, 0, 1}};
+  const MacAddress one{{0x33, 0x33, 0xff, 0, 0, 1}};  // of both
+  const MacAddress five{{0x33, 0x33, 0xff, 0, 0, 5}};
+  ASSERT_EQ(bed_.device().start(), 0);
+  EXPECT_EQ(bed_.port.macs, (std::vector{all_systems, all_nodes, one}));
+  bed_.port.list = {{kTestIpv6, 64}};
+  bed_.port.list[0].address.bytes[15] = 5;
+  EXPECT_EQ(bed_.device().rescan_addresses(), 0);
+  EXPECT_EQ(bed_.port.macs, (std::vector{all_nodes, one, five}));
+  EXPECT_EQ(bed_.device().shut_down(), 0);
+  EXPECT_TRUE(bed_.port.macs.empty());
+}
+
+TEST_F(DeviceTest, APortWithoutAMulticastFilterStartsWithAWarningAndABrokenOneDoesNot) {
+  static std::vector<std::string> lines;
+  lines.clear();
+  set_log_sink([](void*, LogLevel, std::string_view line) { lines.emplace_back(line); }, nullptr);
+  bed_.port.filter_error = -EIO;
+  EXPECT_EQ(bed_.device().start(), -EIO);
+  bed_.port.filter_error = -ENOTSUP;
+  EXPECT_EQ(bed_.device().start(), 0);
+  set_log_sink(nullptr, nullptr);
+  EXPECT_EQ(lines, std::vector<std::string>{"port paper: it lets no multicast frame through, so "
+                                            "IPv6 neighbours cannot find its addresses"});
+}
+
+TEST_F(DeviceTest, ASharedPortLeavesTheFilterToTheKernel) {
+  TestBed bed(TestBedOptions{.shared_port = true});
+  ASSERT_EQ(bed.device().start(), 0);
+  EXPECT_EQ(bed.device().shut_down(), 0);
+  EXPECT_TRUE(bed.port.log.empty());
+}
+
+// 16 are the user's limit; the link-local one comes on top.
+TEST_F(DeviceTest, SixteenAddressesAndTheLinkLocalOneFit) {
+  bed_.port.list.clear();
+  for (uint32_t i = 1; i <= 16; ++i) {
+    bed_.port.list.push_back({Gid::from_ipv4(0x0A000000 + i), 24});
+  }
+  EXPECT_EQ(bed_.device().start(), 0);
+}
+
 TEST_F(DeviceTest, AHandlerOfAnEventMayMakeControlCalls) {
   ASSERT_EQ(bed_.device().start(), 0);
   bed_.device().set_event_sink(
@@ -131,8 +176,9 @@ TEST_F(DeviceTest, GoingDownLeavesGroupsClosesTheFilterAndRefusesNewObjects) {
                               .recv_cq = cq.object},
                              qp),
             0);
+  const size_t for_addresses = bed_.port.macs.size();
   ASSERT_EQ(device.attach_multicast(qp, kTestGroup), 0);
-  EXPECT_EQ(bed_.port.macs.size(), 1u);
+  EXPECT_EQ(bed_.port.macs.size(), for_addresses + 1);
   EXPECT_EQ(device.shut_down(), 0);
   EXPECT_TRUE(bed_.port.macs.empty());
   Pd* other = nullptr;

@@ -6,7 +6,10 @@
 // which no delivery starts. A step that fails undoes those before it.
 #include <cerrno>
 #include <memory>
+#include <set>
+#include <vector>
 
+#include "base/log.h"
 #include "device/device.h"
 #include "group/mgid.h"
 
@@ -21,6 +24,39 @@ int Device::call_group(engine::Command::Kind kind, const Gid& group, Lock& lock)
 int Device::set_filter() {
   const std::lock_guard port_guard(port_lock_);
   return port_.set_multicast_macs(groups_.macs());
+}
+
+// Lets through what the port's own addresses need. A port without any means for it is still good
+// for all but being found by IPv6 neighbours.
+int Device::open_address_filter(const std::set<MacAddress>& macs) {
+  std::vector<MacAddress> added;
+  for (const MacAddress& mac : macs) {
+    if (address_macs_.contains(mac)) continue;
+    groups_.add_mac(mac);
+    added.push_back(mac);
+  }
+  if (added.empty()) return 0;
+  const int error = set_filter();
+  if (error == 0) {
+    address_macs_.insert(added.begin(), added.end());
+    return 0;
+  }
+  for (const MacAddress& mac : added) groups_.remove_mac(mac);
+  if (error != -ENOTSUP) return error;
+  log(LogLevel::kWarning,
+      "port " + info_.name +
+          ": it lets no multicast frame through, so IPv6 neighbours cannot find "
+          "its addresses");
+  return 0;
+}
+
+void Device::close_address_filter(const std::set<MacAddress>& macs) {
+  const size_t removed = std::erase_if(address_macs_, [&](const MacAddress& mac) {
+    if (macs.contains(mac)) return false;
+    groups_.remove_mac(mac);
+    return true;
+  });
+  if (removed != 0) set_filter();
 }
 
 // The first member is coming: lets the group's frames in.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/random.h"
+#include "wire/nd.h"
 
 namespace uroce::engine {
 namespace {
@@ -30,7 +32,8 @@ group::HostConfig group_config(const EngineConfig& config, uint64_t part) {
           .address = {},
           .vlan_id = config.vlan_id,
           .mtu_bytes = config.port_mtu_bytes,
-          .groups_max = config.groups_max,
+          // Those of queue pairs, and one for each IPv6 address.
+          .groups_max = config.groups_max + uint32_t{neigh::NextHop::kAddressesMax},
           .seed = seed_of(config, part)};
 }
 
@@ -43,7 +46,7 @@ HostSide::HostSide(const EngineConfig& config, transport::DropCounters& drops)
       mld_(group_config(config, 3)) {}
 
 bool HostSide::set_addresses(Time now, const SetAddressesCommand& command) {
-  std::array<neigh::OwnAddress, neigh::NextHop::kAddressesMax> own;
+  std::array<neigh::OwnAddress, kAddressesMax> own;
   if (command.addresses.size() > own.size()) return false;
   Gid ipv4;
   Gid link_local;
@@ -57,10 +60,48 @@ bool HostSide::set_addresses(Time now, const SetAddressesCommand& command) {
                             command.gateway_ipv6)) {
     return false;
   }
-  igmp_.set_address(ipv4);
-  mld_.set_address(link_local);
+  // Who gives up all addresses still leaves its groups, and does so from the old ones.
+  if (!command.addresses.empty()) {
+    igmp_.set_address(ipv4);
+    mld_.set_address(link_local);
+  }
+  follow_addresses(now, command.addresses);
   stack_.announce(now);
   return true;
+}
+
+// Neighbours ask for an address at its solicited-node group, and a switch that snoops brings us
+// their questions only if the group is reported (RFC 4861 7.2.1, RFC 3810 6).
+void HostSide::follow_addresses(Time now, std::span<const LocalAddress> addresses) {
+  std::array<AddressGroup, kAddressesMax> next{};
+  size_t count = 0;
+  for (const LocalAddress& local : addresses) {
+    if (local.address.is_ipv4()) continue;
+    const Gid group = wire::solicited_node(local.address);
+    const auto end = next.begin() + static_cast<ptrdiff_t>(count);
+    if (std::any_of(next.begin(), end, [&](const auto& own) { return own.group == group; })) {
+      continue;
+    }
+    const AddressGroup* before = address_group(group);
+    next[count++] = {group, before != nullptr ? before->has_members : mld_.is_joined(group)};
+  }
+  // Those that stay are joined already, which changes nothing.
+  for (size_t i = 0; i < count; ++i) mld_.join(now, next[i].group);
+  const auto old = address_groups_;
+  const size_t old_count = std::exchange(address_group_count_, count);
+  address_groups_ = next;
+  for (size_t i = 0; i < old_count; ++i) {
+    if (address_group(old[i].group) == nullptr && !old[i].has_members) {
+      mld_.leave(now, old[i].group);
+    }
+  }
+}
+
+HostSide::AddressGroup* HostSide::address_group(const Gid& group) {
+  for (size_t i = 0; i < address_group_count_; ++i) {
+    if (address_groups_[i].group == group) return &address_groups_[i];
+  }
+  return nullptr;
 }
 
 void HostSide::link_up(Time now) {
@@ -70,10 +111,18 @@ void HostSide::link_up(Time now) {
 }
 
 bool HostSide::join(Time now, const Gid& group) {
+  if (AddressGroup* own = address_group(group)) {
+    own->has_members = true;
+    return true;
+  }
   return group.is_ipv4() ? igmp_.join(now, group) : mld_.join(now, group);
 }
 
 void HostSide::leave(Time now, const Gid& group) {
+  if (AddressGroup* own = address_group(group)) {
+    own->has_members = false;
+    return;
+  }
   group.is_ipv4() ? igmp_.leave(now, group) : mld_.leave(now, group);
 }
 

@@ -26,7 +26,8 @@ class HostSide {
   HostSide(const EngineConfig& config, transport::DropCounters& drops);
 
   // False, and nothing changed, when the stack cannot take them (neigh/next_hop.h). New addresses
-  // are announced.
+  // are announced, and the solicited-node groups of IPv6 ones joined: those of addresses that have
+  // gone are left.
   bool set_addresses(Time now, const SetAddressesCommand& command);
   void link_up(Time now);
 
@@ -52,10 +53,22 @@ class HostSide {
   const group::HostCounters& mld_counters() const { return mld_.counters(); }
 
  private:
+  // A solicited-node group of our addresses. Queue pairs may be in it as well.
+  struct AddressGroup {
+    Gid group;
+    bool has_members = false;
+  };
+  static constexpr size_t kAddressesMax = neigh::NextHop::kAddressesMax;
+
+  AddressGroup* address_group(const Gid& group);
+  void follow_addresses(Time now, std::span<const LocalAddress> addresses);
+
   transport::DropCounters& drops_;
   neigh::HostStack stack_;
   group::IgmpHost igmp_;
   group::MldHost mld_;
+  std::array<AddressGroup, kAddressesMax> address_groups_{};
+  size_t address_group_count_ = 0;
 };
 
 }  // namespace uroce::engine

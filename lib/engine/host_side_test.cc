@@ -4,8 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "engine/wire_fixture.h"
 #include "wire/arp.h"
+#include "wire/mld.h"
+#include "wire/nd.h"
 
 namespace uroce::engine {
 namespace {
@@ -120,8 +126,9 @@ TEST_F(HostSideTest, OwnAddressesGroupsAndUnreachableOnesAreKnownAtOnce_Case59) 
 }
 
 TEST_F(HostSideTest, AJoinIsReportedAndReportedAgain_Case61) {
-  turn();
   TestWire wire({&device});
+  wire.run(seconds(3));
+  wire.seen.clear();
   GroupCommand join(Command::Kind::kJoinGroup);
   join.group = Gid::from_ipv4(0xEF010201);
   EXPECT_EQ(device.run(0, join), 0);
@@ -140,6 +147,111 @@ TEST_F(HostSideTest, AJoinIsReportedAndReportedAgain_Case61) {
   EXPECT_EQ(device.poll_timeout(), kNever);
 }
 
+// RFC 4861 7.2.1, RFC 3810 6: what a switch that snoops must know, or no neighbour finds us.
+class SolicitedNode : public HostSideTest {
+ protected:
+  using RecordType = wire::RecordType;
+  using Records = std::set<std::pair<Gid, RecordType>>;
+
+  SolicitedNode() { wire.run(seconds(3)); }
+
+  int set(std::vector<LocalAddress> addresses) {
+    SetAddressesCommand command;
+    command.addresses = addresses;
+    return device.run(0, command);
+  }
+  int member(Command::Kind kind, const Gid& group) {
+    GroupCommand command(kind);
+    command.group = group;
+    return device.run(0, command);
+  }
+  // What is reported within 3 s: group and record type, each once however often it is repeated.
+  Records reported(const Gid& from) {
+    wire.run(seconds(3));
+    Records records;
+    for (const Bytes& frame : wire.seen) {
+      wire::L3Info info;
+      if (wire::classify(frame, {}, info) != FrameKind::kMld) continue;
+      wire::MembershipMessage message;
+      EXPECT_EQ(wire::parse_mld(frame, info, {}, message), wire::Drop::kNone);
+      EXPECT_EQ(message.source, from);
+      wire::GroupRecord record;
+      while (wire::next_record(message.records, true, record)) {
+        records.emplace(record.group, record.type);
+      }
+    }
+    wire.seen.clear();
+    return records;
+  }
+  // fd00::<a>:<b>
+  static LocalAddress ipv6(uint8_t a, uint8_t b) {
+    LocalAddress local{Gid{{0xfd}}, 64};
+    local.address.bytes[13] = a;
+    local.address.bytes[15] = b;
+    return local;
+  }
+  // ff02::1:ff<a>:<b>
+  static Gid group_of(uint8_t a, uint8_t b) {
+    return Gid{{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, a, 0, b}};
+  }
+  static constexpr auto kJoin = RecordType::kChangeToExclude;
+  static constexpr auto kLeave = RecordType::kChangeToInclude;
+  // Not the one of the MAC address, whose group is that of fd00::1.
+  const LocalAddress kLinkLocal{Gid{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 8}}, 64};
+  const Gid kLinkLocalGroup = wire::solicited_node(kLinkLocal.address);
+  TestWire wire{{&device}};
+};
+
+TEST_F(SolicitedNode, GroupsOfTheFirstAddressesAreReportedWithoutASource) {
+  EXPECT_EQ(reported({}), (Records{{group_of(0, 1), kJoin}}));
+}
+
+TEST_F(SolicitedNode, GroupsFollowTheAddressesAndReportsComeFromTheLinkLocalOne) {
+  wire.seen.clear();
+  ASSERT_EQ(set({kLinkLocal, ipv6(5, 6), ipv6(5, 6), {device.ipv4, 24}}), 0);
+  EXPECT_EQ(reported(kLinkLocal.address),
+            (Records{{group_of(0, 1), kLeave}, {group_of(5, 6), kJoin}, {kLinkLocalGroup, kJoin}}));
+  ASSERT_EQ(set({kLinkLocal, ipv6(5, 6)}), 0);
+  EXPECT_TRUE(reported(kLinkLocal.address).empty()) << "nothing has changed";
+  LinkUpCommand up;
+  EXPECT_EQ(device.run(0, up), 0);
+  EXPECT_EQ(reported(kLinkLocal.address),
+            (Records{{group_of(5, 6), kJoin}, {kLinkLocalGroup, kJoin}}));
+  ASSERT_EQ(set({}), 0);
+  EXPECT_EQ(reported(kLinkLocal.address),
+            (Records{{group_of(5, 6), kLeave}, {kLinkLocalGroup, kLeave}}));
+  EXPECT_EQ(device.poll_timeout(), kNever);
+}
+
+TEST_F(SolicitedNode, QueuePairsInTheSameGroupComeAndGoUnseen) {
+  const Gid group = group_of(0, 1);
+  wire.seen.clear();
+  EXPECT_EQ(member(Command::Kind::kJoinGroup, group), 0);
+  EXPECT_EQ(member(Command::Kind::kLeaveGroup, group), 0);
+  EXPECT_TRUE(reported({}).empty());
+  EXPECT_EQ(member(Command::Kind::kJoinGroup, group), 0);
+  ASSERT_EQ(set({}), 0);
+  EXPECT_TRUE(reported({}).empty()) << "a queue pair still listens";
+  ASSERT_EQ(set({ipv6(0, 1)}), 0);
+  EXPECT_EQ(member(Command::Kind::kLeaveGroup, group), 0);
+  EXPECT_TRUE(reported({}).empty()) << "the address still listens";
+  ASSERT_EQ(set({}), 0);
+  EXPECT_EQ(reported({}), (Records{{group, kLeave}}));
+}
+
+TEST_F(SolicitedNode, TheLinkLocalAddressThatReportsComeFromIsAnswered) {
+  TestDevice other({.number = 2});
+  TestWire both({&device, &other});
+  ASSERT_EQ(set({kLinkLocal}), 0);
+  ResolveCommand ask;
+  ask.destination = kLinkLocal.address;
+  EXPECT_EQ(other.run(0, ask), -EINPROGRESS);
+  both.settle();
+  ASSERT_TRUE(ask.done);
+  EXPECT_EQ(ask.result, 0);
+  EXPECT_EQ(ask.mac, device.mac);
+}
+
 TEST_F(HostSideTest, GroupCommandsNeedAGroup) {
   GroupCommand join(Command::Kind::kJoinGroup);
   join.group = device.ipv4;
@@ -147,7 +259,7 @@ TEST_F(HostSideTest, GroupCommandsNeedAGroup) {
 }
 
 TEST_F(HostSideTest, TooManyAddressesAreRefusedAndNothingChanges) {
-  std::vector<LocalAddress> many(17);
+  std::vector<LocalAddress> many(neigh::NextHop::kAddressesMax + 1);
   for (size_t i = 0; i < many.size(); ++i) {
     many[i] = {Gid::from_ipv4(0x0B000001 + static_cast<uint32_t>(i)), 24};
   }

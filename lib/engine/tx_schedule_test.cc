@@ -116,11 +116,11 @@ TEST_F(TxSchedule, ControlFramesGoFirst) {
   LinkUpCommand up;
   ASSERT_EQ(device.run(0, up), 0);
   device.turn();
-  ASSERT_EQ(device.outbox.size(), 3u);
+  ASSERT_EQ(device.outbox.size(), 4u);
   EXPECT_EQ(device.outbox[0][12], 0x08);
   EXPECT_EQ(device.outbox[0][13], 0x06) << "gratuitous ARP";
   wire::ParsedFrame parsed{};
-  EXPECT_EQ(wire::parse_roce(device.outbox[2], {}, parsed), wire::Drop::kNone);
+  EXPECT_EQ(wire::parse_roce(device.outbox[3], {}, parsed), wire::Drop::kNone);
 }
 
 // Many work requests that fail locally: the completions come, no slot is filled, nothing spins.

@@ -27,7 +27,7 @@ enum class HopKind : uint8_t {
 
 class NextHop {
  public:
-  static constexpr size_t kAddressesMax = 16;
+  static constexpr size_t kAddressesMax = 17;  // 16 of the user's and the link-local one
 
   // Replaces addresses and gateways (zero: none). False, and nothing is changed, for more than
   // kAddressesMax addresses, a multicast or zero address, a prefix length beyond the family's, or

@@ -99,8 +99,8 @@ TEST(NextHop, RefusesWhatCannotBeAndKeepsWhatItHad) {
   EXPECT_TRUE(refuses(good, {}, gid("10.0.0.254")));
   EXPECT_TRUE(refuses(good, gid("0.0.0.0"), {}));
   EXPECT_TRUE(refuses(good, {}, gid("ff02::2")));
-  EXPECT_FALSE(h.set(std::vector<OwnAddress>(17, good), {}, {}));
-  EXPECT_TRUE(h.set(std::vector<OwnAddress>(16, good), {}, {}));
+  EXPECT_FALSE(h.set(std::vector<OwnAddress>(NextHop::kAddressesMax + 1, good), {}, {}));
+  EXPECT_TRUE(h.set(std::vector<OwnAddress>(NextHop::kAddressesMax, good), {}, {}));
 }
 
 }  // namespace
