@@ -9,7 +9,6 @@
 namespace uroce::traffic {
 namespace {
 
-constexpr uint32_t kRounds = 100;  // of each size
 constexpr uint32_t kMessageBytes = 32 * 1024;
 constexpr uint32_t kMessages = 16;
 constexpr uint32_t kWindow = 2;  // messages under way
@@ -124,10 +123,10 @@ std::string ping_pong(const Side& side, bool ipv6) {
   const uint32_t sizes[] = {64, mtu, 3 * mtu + 5};
   PingPong both(side, ipv6, 3 * mtu + 5);
   for (const uint32_t bytes : sizes) {
-    for (uint32_t i = 0; i < kRounds; ++i) both.round(bytes);
+    for (uint32_t i = 0; i < side.rounds; ++i) both.round(bytes);
   }
   side.meeting.meet(ipv6 ? "ping6-done" : "ping4-done");
-  return name("RC ping-pong", side, ipv6) + ": 3 sizes, " + std::to_string(kRounds) +
+  return name("RC ping-pong", side, ipv6) + ": 3 sizes, " + std::to_string(side.rounds) +
          " rounds each";
 }
 

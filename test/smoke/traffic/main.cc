@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // uroce-traffic: one of two processes that send to each other over whatever joins their ports.
 //
-//   uroce-traffic --role server|client --folder DIR [--path-mtu N]... [--ipv6] [--paced]
-//                 -- EAL-ARGUMENTS -- ARGUMENTS-OF-UROCE
+//   uroce-traffic --role server|client --folder DIR [--path-mtu N]... [--ipv6] [--rounds N]
+//                 [--paced] [--yield] -- EAL-ARGUMENTS -- ARGUMENTS-OF-UROCE
 //
 // Both find each other by files in the folder. One line for each check that held; the exit status
 // is 0 only if all did.
@@ -25,8 +25,10 @@ struct Options {
   std::string role;
   std::string folder;
   uint32_t path_mtu = 1024;
+  uint32_t rounds = 100;
   bool ipv6 = false;
   bool paced = false;
+  bool yields = false;
   std::vector<const char*> start;  // what uroce_start gets
 };
 
@@ -45,10 +47,14 @@ Options read_options(int argc, char** argv) {
       options.folder = argv[++i];
     } else if (word == "--path-mtu" && has_value) {
       options.path_mtu = static_cast<uint32_t>(std::strtoul(argv[++i], nullptr, 10));
+    } else if (word == "--rounds" && has_value) {
+      options.rounds = static_cast<uint32_t>(std::strtoul(argv[++i], nullptr, 10));
     } else if (word == "--ipv6") {
       options.ipv6 = true;
     } else if (word == "--paced") {
       options.paced = true;
+    } else if (word == "--yield") {
+      options.yields = true;
     } else {
       throw std::runtime_error("unknown option " + word);
     }
@@ -90,9 +96,11 @@ uint64_t sent_packets(uroce_context* context) {
 
 void run(uroce_context* context, const Options& options) {
   const bool client = options.role == "client";
-  const Meeting meeting(context, options.folder, options.role, client ? "server" : "client");
+  const Meeting meeting(context, options.folder, options.role, client ? "server" : "client",
+                        options.yields);
   ib_device* const device = uroce_device(context, 0);
-  const Side side{meeting, device, path_mtu(device, options.path_mtu), client, options.paced};
+  const Side side{meeting, device,         path_mtu(device, options.path_mtu),
+                  client,  options.rounds, options.paced};
   meeting.meet("start");
   const auto report = [&](const std::string& line) {
     std::printf("%s: %s\n", options.role.c_str(), line.c_str());

@@ -6,20 +6,24 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace uroce::traffic {
 
-Meeting::Meeting(uroce_context* context, std::string folder, std::string role, std::string peer)
+Meeting::Meeting(uroce_context* context, std::string folder, std::string role, std::string peer,
+                 bool yields)
     : context_(context),
       folder_(std::move(folder)),
       role_(std::move(role)),
-      peer_(std::move(peer)) {}
+      peer_(std::move(peer)),
+      yields_(yields) {}
 
 void Meeting::drive(const std::function<bool()>& done, const std::string& what) const {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (uint32_t turns = 1; !done(); ++turns) {
     uroce_poll(context_);
+    if (yields_) std::this_thread::yield();
     if (turns % 256 == 0 && std::chrono::steady_clock::now() > limit) {
       throw std::runtime_error("20 s have passed without " + what);
     }

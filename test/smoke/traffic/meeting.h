@@ -15,7 +15,9 @@ namespace uroce::traffic {
 class Meeting {
  public:
   // `role`: this side's name, `peer`: the other's; both are beginnings of file names in `folder`.
-  Meeting(uroce_context* context, std::string folder, std::string role, std::string peer);
+  // `yields`: gives the CPU away between polls, to the workers that do the work.
+  Meeting(uroce_context* context, std::string folder, std::string role, std::string peer,
+          bool yields);
 
   // Polls until `done` holds; throws, naming `what`, after 20 s.
   void drive(const std::function<bool()>& done, const std::string& what) const;
@@ -38,6 +40,7 @@ class Meeting {
   const std::string folder_;
   const std::string role_;
   const std::string peer_;
+  const bool yields_;
 };
 
 }  // namespace uroce::traffic

@@ -19,7 +19,8 @@ struct Side {
   ib_device* device;
   ib_mtu path_mtu;
   bool client;
-  bool paced;  // pause at "attached" and "detached", for whoever looks at the host meanwhile
+  uint32_t rounds;  // of ping-pong, for each size
+  bool paced;       // pause at "attached" and "detached", for whoever looks at the host meanwhile
 
   uint32_t mtu_bytes() const { return static_cast<uint32_t>(ib_mtu_enum_to_int(path_mtu)); }
 };
