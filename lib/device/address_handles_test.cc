@@ -119,20 +119,12 @@ TEST_P(AddressHandles, TheLimitIsAnError) {
 INSTANTIATE_TEST_SUITE_P(OwnAndShared, AddressHandles, testing::Bool(),
                          [](const auto& which) { return which.param ? "Shared" : "Own"; });
 
-AhAttributes to_destination(const Gid& dgid) {
-  AhAttributes attributes;
-  attributes.dgid = dgid;
-  attributes.sgid_index = 1;
-  attributes.global = true;
-  return attributes;
-}
-
 TEST(SharedPort, TheKernelIsAskedForTheNextHop) {
   TestBed bed(TestBedOptions{.shared_port = true});
   ASSERT_EQ(bed.device().start(), 0);
   Pd* pd = nullptr;
   ASSERT_EQ(bed.device().create_pd(pd), 0);
-  const AhAttributes attributes = to_destination(kTestPeer);
+  const AhAttributes attributes = path_to(kTestPeer, 1);
   Ah* ah = nullptr;
   ASSERT_EQ(bed.device().create_ah(*pd, attributes, false, ah), 0);
   EXPECT_EQ(bed.port.log, std::vector<std::string>{"resolve"});
@@ -172,7 +164,7 @@ TEST(SharedPort, OtherControlCallsGoOnWhileANeighbourIsAskedForInWorkerMode) {
       other = std::thread([&] {
         EXPECT_TRUE(device.port_state().info.link_up);
         Ah* group = nullptr;
-        EXPECT_EQ(device.create_ah(*pd, to_destination(kTestGroup), true, group), 0);
+        EXPECT_EQ(device.create_ah(*pd, path_to(kTestGroup, 1), true, group), 0);
         EXPECT_EQ(device.destroy_ah(*group), 0);
         done = bed.clock();
       });
@@ -184,7 +176,7 @@ TEST(SharedPort, OtherControlCallsGoOnWhileANeighbourIsAskedForInWorkerMode) {
   };
   Ah* ah = nullptr;
   const Time before = bed.clock();
-  EXPECT_EQ(device.create_ah(*pd, to_destination(kTestPeer), true, ah), -ETIMEDOUT);
+  EXPECT_EQ(device.create_ah(*pd, path_to(kTestPeer, 1), true, ah), -ETIMEDOUT);
   EXPECT_GE(bed.clock() - before, std::chrono::seconds(3));
   if (other.joinable()) other.join();
   EXPECT_LE(done - began, std::chrono::milliseconds(10));
