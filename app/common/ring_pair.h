@@ -6,8 +6,12 @@
 #include <uroce/uroce.h>
 
 #include <functional>
+#include <vector>
 
 namespace uroce::app {
+
+// The CPUs that the calling thread may use, at least one; EAL changes that for its threads.
+std::vector<int> allowed_cpus();
 
 struct RingPairOptions {
   const char* program;  // its name in messages

@@ -70,7 +70,6 @@ namespace uroce::proofs {
 namespace {
 
 constexpr uint32_t kWarmUp = 2000;
-constexpr uint32_t kRounds = 100'000;
 
 void arm() { armed = true; }
 void disarm() { armed = false; }
@@ -86,7 +85,8 @@ bool on_polling_thread(bool worker, void (*function)()) {
   return true;
 }
 
-int watch(Rounds& rounds, bool worker, bool broken) {
+int watch(Rounds& rounds, const Place& place, bool broken) {
+  const bool worker = place.worker;
   if (!rounds.run(kWarmUp) || !on_polling_thread(worker, arm)) {
     std::fprintf(stderr, "no_allocation: the warm-up failed\n");
     return 1;
@@ -94,7 +94,7 @@ int watch(Rounds& rounds, bool worker, bool broken) {
   counted = 0;
   if (broken) on_polling_thread(worker, allocate);
   arm();
-  const bool good = rounds.run(kRounds);
+  const bool good = rounds.run(place.rounds());
   disarm();
   const uint64_t calls = counted;
   on_polling_thread(worker, disarm);
@@ -102,13 +102,14 @@ int watch(Rounds& rounds, bool worker, bool broken) {
     std::fprintf(stderr, "no_allocation: the rounds failed\n");
     return 1;
   }
-  std::printf("%u rounds, %lu calls of the allocator\n", kRounds, calls);
+  std::printf("%u rounds, %lu calls of the allocator\n", place.rounds(), calls);
   return calls == 0 ? 0 : 3;
 }
 
 int run(bool worker, bool broken) {
+  const Place place = find_place(worker);
   arm();
-  uroce_context* context = start(worker);
+  uroce_context* context = start(place);
   disarm();
   if (context == nullptr) return 1;
   if (counted < 100) {
@@ -118,8 +119,8 @@ int run(bool worker, bool broken) {
   }
   int status = 0;
   {
-    Rounds rounds(context, worker);
-    status = watch(rounds, worker, broken);
+    Rounds rounds(context, place);
+    status = watch(rounds, place, broken);
   }
   if (uroce_stop(context) != 0) {
     std::fprintf(stderr, "no_allocation: %s\n", uroce_error());

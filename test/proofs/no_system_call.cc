@@ -6,7 +6,8 @@
 //
 // After warm-up the polling thread takes on a seccomp filter, then 100,000 rounds run. In worker
 // mode that is the lcore's thread, and the application's own, which posts and polls completions,
-// takes one on as well. --break makes a harmless call on the polling thread: the process must die.
+// takes one on as well; where both have to share one CPU, it may sleep between two looks, and
+// nothing else. --break makes a harmless call on the polling thread: the process must die.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,21 +25,22 @@ namespace uroce::proofs {
 namespace {
 
 constexpr uint32_t kWarmUp = 2000;
-constexpr uint32_t kRounds = 100'000;
 
 [[noreturn]] void leave(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-// Allowed: exit_group, and the return from the signal handler that brought the filter.
-void take_on_filter() {
+// Allowed: exit_group, the return from the signal handler that brought the filter, and `sleeping`:
+// a thread that waits on the CPU that another one needs must give it away.
+void take_on(bool sleeping) {
   constexpr auto kLoad = static_cast<unsigned short>(BPF_LD | BPF_W | BPF_ABS);
   constexpr auto kEqual = static_cast<unsigned short>(BPF_JMP | BPF_JEQ | BPF_K);
   constexpr auto kReturn = static_cast<unsigned short>(BPF_RET | BPF_K);
+  const uint32_t also = sleeping ? SYS_clock_nanosleep : SYS_exit_group;
   sock_filter code[] = {
-      {kLoad, 0, 0, offsetof(seccomp_data, nr)}, {kEqual, 2, 0, SYS_exit_group},
-      {kEqual, 1, 0, SYS_rt_sigreturn},          {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS},
-      {kReturn, 0, 0, SECCOMP_RET_ALLOW},
+      {kLoad, 0, 0, offsetof(seccomp_data, nr)}, {kEqual, 3, 0, SYS_exit_group},
+      {kEqual, 2, 0, SYS_rt_sigreturn},          {kEqual, 1, 0, also},
+      {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS}, {kReturn, 0, 0, SECCOMP_RET_ALLOW},
   };
   const sock_fprog program{sizeof code / sizeof code[0], code};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
@@ -47,12 +49,15 @@ void take_on_filter() {
   }
 }
 
+void take_on_filter() { take_on(false); }
+
 void call_kernel() { syscall(SYS_getppid); }
 
 int run(bool worker, bool broken) {
-  uroce_context* context = start(worker);
+  const Place place = find_place(worker);
+  uroce_context* context = start(place);
   if (context == nullptr) return 1;
-  Rounds rounds(context, worker);
+  Rounds rounds(context, place);
   if (!rounds.run(kWarmUp)) {
     std::fprintf(stderr, "no_system_call: the warm-up failed\n");
     leave(2);
@@ -63,9 +68,9 @@ int run(bool worker, bool broken) {
   }
   if (broken && worker) run_on_worker(call_kernel);
   std::fflush(nullptr);
-  take_on_filter();
+  take_on(place.sleeps());
   if (broken && !worker) call_kernel();
-  leave(rounds.run(kRounds) ? 0 : 2);
+  leave(rounds.run(place.rounds()) ? 0 : 2);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
 
 #include "common/ring_pair.h"
@@ -20,8 +21,10 @@ constexpr uint64_t kPatience = 1ull << 36;  // ticks: some 20 s
 
 }  // namespace
 
-uroce_context* start(bool worker) {
-  return app::start_ring_pair({.program = "proof", .worker = worker});
+Place find_place(bool worker) { return {worker, app::allowed_cpus().size() < 2}; }
+
+uroce_context* start(const Place& place) {
+  return app::start_ring_pair({.program = "proof", .worker = place.worker});
 }
 
 int prove(const char* name, int argc, char** argv, int (*run)(bool worker, bool broken)) {
@@ -40,9 +43,9 @@ app::EndpointOptions Rounds::options(ib_qp_type type) {
   return result;
 }
 
-Rounds::Rounds(uroce_context* context, bool worker)
+Rounds::Rounds(uroce_context* context, const Place& place)
     : context_(context),
-      worker_(worker),
+      place_(place),
       left_(uroce_device(context, 0), options(IB_QPT_RC)),
       right_(uroce_device(context, 1), options(IB_QPT_RC)),
       datagram_left_(uroce_device(context, 0), options(IB_QPT_UD)),
@@ -81,14 +84,21 @@ bool Rounds::judge(app::Endpoint& at, const ib_wc& wc, uint32_t number) {
   return true;
 }
 
+void Rounds::wait() const {
+  if (!place_.worker) {
+    uroce_poll(context_);
+  } else if (place_.sleeps()) {
+    constexpr timespec kMoment{0, 20'000};
+    nanosleep(&kMoment, nullptr);
+  } else {
+    _mm_pause();
+  }
+}
+
 bool Rounds::finish(app::Endpoint& at, uint32_t sends, uint32_t receives, uint32_t number) {
   const uint64_t start = __rdtsc();
   while (sends + receives > 0) {
-    if (worker_) {
-      _mm_pause();
-    } else {
-      uroce_poll(context_);
-    }
+    wait();
     ib_wc wc;
     const int count = ib_poll_cq(at.cq(), 1, &wc);
     if (count == 0) {

@@ -13,9 +13,22 @@
 
 namespace uroce::proofs {
 
+// How the worker and the thread that waits for it are placed. A thread that waits spins where it
+// has a CPU of its own; on a machine with one it sleeps a moment, so that the worker may run.
+struct Place {
+  bool worker = false;
+  bool one_cpu = false;
+  bool sleeps() const { return worker && one_cpu; }
+  // A round with sleeps takes longer by far.
+  uint32_t rounds() const { return sleeps() ? 5'000 : 100'000; }
+};
+
+// Of the CPUs that the process may use; before start(), which pins threads.
+Place find_place(bool worker);
+
 // Starts two devices joined by memory rings: polled by the caller, or by lcore 1. nullptr: refused,
 // and said so.
-uroce_context* start(bool worker);
+uroce_context* start(const Place& place);
 
 // The main() of a proof: `run` gets what the command line says, its status is that of the program;
 // an exception is said and gives 1.
@@ -23,22 +36,23 @@ int prove(const char* name, int argc, char** argv, int (*run)(bool worker, bool 
 
 class Rounds {
  public:
-  Rounds(uroce_context* context, bool worker);
+  Rounds(uroce_context* context, const Place& place);
 
   // Each round: a message to the right and back by RC, one to the right by UD, all completed and
-  // compared. Neither allocates nor makes a system call of its own. False: something is missing
-  // after some seconds (of the time-stamp counter), or wrong.
+  // compared. Neither allocates nor makes a system call of its own, except to sleep on one CPU.
+  // False: something is missing after some seconds (of the time-stamp counter), or wrong.
   bool run(uint32_t rounds);
 
  private:
   static app::EndpointOptions options(ib_qp_type type);
   bool send(app::Endpoint& from, uint32_t number);
   bool send_datagram(uint32_t number);
+  void wait() const;
   bool finish(app::Endpoint& at, uint32_t sends, uint32_t receives, uint32_t number);
   static bool judge(app::Endpoint& at, const ib_wc& wc, uint32_t number);
 
   uroce_context* const context_;
-  const bool worker_;
+  const Place place_;
   app::Endpoint left_, right_;
   app::Endpoint datagram_left_, datagram_right_;
   std::optional<app::AddressHandle> ah_;
