@@ -7,6 +7,7 @@
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
+#include <rte_mbuf.h>
 #include <rte_ring.h>
 
 #include <utility>
@@ -88,6 +89,13 @@ RingPairs& RingPairs::operator=(RingPairs&& other) noexcept {
     rings_ = std::exchange(other.rings_, {});
   }
   return *this;
+}
+
+void RingPairs::drain() {
+  for (rte_ring* ring : rings_) {
+    void* frame = nullptr;
+    while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
+  }
 }
 
 void RingPairs::release() {

@@ -30,6 +30,10 @@ class RingPairs {
   RingPairs(RingPairs&& other) noexcept;
   RingPairs& operator=(RingPairs&& other) noexcept;
 
+  // Frees what lies in the rings: a port that nobody opened takes nothing out. When no queue of the
+  // pairs is used any more, and before their pools are.
+  void drain();
+
   // DPDK port names, "net_ring_u0", "net_ring_u1", …
   const std::vector<std::string>& port_names() const { return names_; }
 

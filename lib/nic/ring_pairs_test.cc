@@ -34,6 +34,17 @@ TEST(RingPairs, TwoPairsAreFourPortsWithDistinctLocalMacs) {
   EXPECT_THAT(receive_tags(ports[3]->queue(0)), ElementsAre(7));
 }
 
+TEST(RingPairs, AFrameForAPortThatNobodyOpenedComesHome) {
+  auto rings = RingPairs::make(1);
+  ASSERT_TRUE(rings.ok()) << rings.status();
+  auto port = Port::open({.name = "net_ring_u0", .frames_held_max = 64});
+  ASSERT_TRUE(port.ok()) << port.status();
+  ASSERT_TRUE(send((*port)->queue(0), 1, 7));
+  (*port)->drain();
+  rings->drain();
+  EXPECT_TRUE((*port)->close().ok());
+}
+
 TEST(RingPairs, CanBeMadeAgainAfterTheyAreGone) {
   for (int round = 0; round < 3; ++round) {
     auto rings = RingPairs::make(1, 2);

@@ -240,6 +240,7 @@ absl::Status Context::close_ports() {
     for (auto& loop : unit->loops()) loop->drain();
     unit->port().drain();
   }
+  rings_.drain();
   absl::Status first = absl::OkStatus();
   for (auto& unit : units_) {
     if (absl::Status status = unit->port().close(); !status.ok() && first.ok()) first = status;
