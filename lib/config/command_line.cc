@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "config/keys.h"
+#include "config/nearest.h"
 #include "config/profile.h"
 
 namespace uroce::config {
@@ -19,14 +20,17 @@ struct Options {
 
 void declare(CLI::App& app, Options& options) {
   app.set_help_flag("");  // the program's own
+  app.allow_extras();     // to name the first of them ourselves
   app.add_option("--profile", options.profile, "TOML file of settings; options come on top");
   app.add_option("--mode", options.mode, "who polls: inline, shared or worker");
   app.add_option("--rings", options.rings, "make N crosswise pairs of memory-ring ports");
   app.add_option("--cores", options.cores, "worker mode: the lcores that poll, such as 1,2");
   app.add_option("--port", options.ports,
                  "NAME[,address=IP/PREFIX]...[,gateway=IP][,own|shared][,vlan=ID][,mtu=N]"
-                 "[,queues=N][,descriptors=N][,promiscuous]; repeat for each port");
-  app.add_option("--limit", options.limits, "NAME=N; see doc/configuration.md; repeat");
+                 "[,queues=N][,descriptors=N][,promiscuous]; repeat for each port")
+      ->allow_extra_args(false);
+  app.add_option("--limit", options.limits, "NAME=N; see doc/configuration.md; repeat")
+      ->allow_extra_args(false);
   app.add_option("--fault", options.fault,
                  "faults on receive: loss=P,dup=P,reorder=P,corrupt=P,delay=TIME,seed=N");
   app.add_option("--log-level", options.log_level, "error, warning, info or debug");
@@ -40,6 +44,11 @@ absl::Status apply_port(std::string_view spec, Settings& settings) {
     const std::string_view item = spec.substr(0, comma);
     spec = comma == std::string_view::npos ? std::string_view{} : spec.substr(comma + 1);
     if (first) {
+      if (item.find('=') != std::string_view::npos) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("--port %s: the port's name comes first and alone, such as net_ring_u0",
+                            std::string(item)));
+      }
       port.name = item;
       first = false;
       continue;
@@ -60,23 +69,28 @@ absl::Status apply_limit(std::string_view spec, Settings& settings) {
   const size_t equals = spec.find('=');
   if (equals == std::string_view::npos) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("--limit %s: write NAME=N", std::string(spec)));
+        absl::StrFormat("--limit %s: write NAME=N, such as queue_pairs=256", std::string(spec)));
   }
   return set_limit_key(settings.limits, spec.substr(0, equals), spec.substr(equals + 1));
 }
 
-absl::Status apply(const Options& options, Settings& settings) {
-  if (!options.profile.empty()) {
+absl::Status apply(const CLI::App& app, const Options& options, Settings& settings) {
+  if (app.count("--profile") > 0) {
     if (auto status = apply_profile_file(options.profile, settings); !status.ok()) return status;
   }
-  const std::pair<const char*, const std::string*> keys[] = {{"mode", &options.mode},
-                                                             {"rings", &options.rings},
-                                                             {"cores", &options.cores},
-                                                             {"fault", &options.fault},
-                                                             {"log_level", &options.log_level}};
-  for (const auto& [key, value] : keys) {
-    if (value->empty()) continue;
-    if (auto status = set_key(settings, key, *value); !status.ok()) return status;
+  struct Key {
+    const char* option;
+    const char* key;
+    const std::string& value;
+  };
+  const Key keys[] = {{"--mode", "mode", options.mode},
+                      {"--rings", "rings", options.rings},
+                      {"--cores", "cores", options.cores},
+                      {"--fault", "fault", options.fault},
+                      {"--log-level", "log_level", options.log_level}};
+  for (const auto& [option, key, value] : keys) {
+    if (app.count(option) == 0) continue;
+    if (auto status = set_key(settings, key, value); !status.ok()) return status;
   }
   for (const std::string& port : options.ports) {
     if (auto status = apply_port(port, settings); !status.ok()) return status;
@@ -85,6 +99,48 @@ absl::Status apply(const Options& options, Settings& settings) {
     if (auto status = apply_limit(limit, settings); !status.ok()) return status;
   }
   return validate(settings);
+}
+
+absl::Status needs_value(const CLI::Option& option) {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s needs a value (%s)", option.get_name(), option.get_description()));
+}
+
+// CLI11 takes the next option for the value that was left out.
+absl::Status check_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.starts_with("--")) return needs_value(*option);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What follows is no option of ours.
+absl::Status unexpected(const CLI::App& app, const std::string& argument) {
+  if (!argument.starts_with("-")) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("'%s' belongs to no option: see --help", argument));
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string name = argument.substr(0, argument.find('='));
+  const std::string_view near = nearest(name, known);
+  return absl::InvalidArgumentError(
+      near.empty() ? absl::StrFormat("unknown option %s: see --help", name)
+                   : absl::StrFormat("unknown option %s, nearest is %s: see --help", name, near));
+}
+
+// An option without its value, or with two: CLI11 puts the option's name first.
+absl::Status mismatch(const CLI::App& app, const std::string& words) {
+  const std::string name = words.substr(0, words.find(':'));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) return absl::InvalidArgumentError(words + "; see --help");
+  if (option->count() > 1) {
+    return absl::InvalidArgumentError(absl::StrFormat("%s is given twice: leave one out", name));
+  }
+  return needs_value(*option);
 }
 
 }  // namespace
@@ -105,10 +161,12 @@ absl::StatusOr<Settings> parse_command_line(std::span<const char* const> argumen
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return absl::InvalidArgumentError(error.what());
+    return mismatch(app, error.what());
   }
+  if (absl::Status status = check_values(app); !status.ok()) return status;
+  if (const auto extras = app.remaining(); !extras.empty()) return unexpected(app, extras[0]);
   Settings settings;
-  if (absl::Status status = apply(options, settings); !status.ok()) return status;
+  if (absl::Status status = apply(app, options, settings); !status.ok()) return status;
   return settings;
 }
 

@@ -5,6 +5,9 @@
 #include <absl/strings/str_format.h>
 
 #include <charconv>
+#include <span>
+
+#include "config/nearest.h"
 
 namespace uroce::config {
 namespace {
@@ -14,12 +17,14 @@ absl::Status bad_value(std::string_view key, std::string_view value, const char*
       absl::StrFormat("%s=%s: give %s", std::string(key), std::string(value), wanted));
 }
 
+// `range` is said only: validate() holds it, once all settings are known.
 template <typename T>
-absl::Status set_number(T& target, std::string_view key, std::string_view value) {
+absl::Status set_number(T& target, std::string_view key, std::string_view value,
+                        const char* range) {
   T number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc{} || end != value.data() + value.size()) {
-    return bad_value(key, value, "a number");
+    return bad_value(key, value, range);
   }
   target = number;
   return absl::OkStatus();
@@ -39,7 +44,12 @@ absl::Status set_flag(bool& target, std::string_view key, std::string_view value
 absl::Status set_ownership(PortSettings& port, std::string_view key, std::string_view value) {
   bool on = false;
   if (absl::Status status = set_flag(on, key, value); !status.ok()) return status;
-  if (on) port.ownership = key == "own" ? Ownership::kOwn : Ownership::kShared;
+  if (!on) return absl::OkStatus();
+  const Ownership wanted = key == "own" ? Ownership::kOwn : Ownership::kShared;
+  if (port.ownership != Ownership::kAuto && port.ownership != wanted) {
+    return absl::InvalidArgumentError("own and shared exclude each other: give one of them");
+  }
+  port.ownership = wanted;
   return absl::OkStatus();
 }
 
@@ -50,9 +60,17 @@ absl::Status set_gateway(PortSettings& port, std::string_view key, std::string_v
   return absl::OkStatus();
 }
 
-absl::Status unknown(const char* what, std::string_view key, const char* known) {
-  return absl::InvalidArgumentError(
-      absl::StrFormat("unknown %s '%s': known are %s", what, std::string(key), known));
+constexpr std::string_view kKeys[] = {"mode",      "rings",    "cores",   "fault",
+                                      "log_level", "[limits]", "[[port]]"};
+constexpr std::string_view kPortKeys[] = {"name",        "address",    "gateway", "own",
+                                          "shared",      "vlan",       "mtu",     "queues",
+                                          "descriptors", "promiscuous"};
+constexpr std::string_view kLimits[] = {"queue_pairs", "completion_queues", "memory_regions",
+                                        "multicast_groups", "multicast_members"};
+
+absl::Status unknown(const char* what, std::string_view key,
+                     std::span<const std::string_view> known) {
+  return absl::InvalidArgumentError(unknown_word(what, key, known));
 }
 
 absl::Status set_mode(Settings& settings, std::string_view value) {
@@ -70,10 +88,13 @@ absl::Status set_mode(Settings& settings, std::string_view value) {
 
 absl::Status set_cores(Settings& settings, std::string_view value) {
   settings.cores.clear();
+  if (value.empty()) return bad_value("cores", value, "lcore numbers, such as 1,2");
   while (!value.empty()) {
     const size_t comma = value.find(',');
     uint32_t core = 0;
-    if (absl::Status status = set_number(core, "cores", value.substr(0, comma)); !status.ok()) {
+    if (absl::Status status =
+            set_number(core, "cores", value.substr(0, comma), "lcore numbers, such as 1,2");
+        !status.ok()) {
       return status;
     }
     settings.cores.push_back(core);
@@ -97,19 +118,19 @@ absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_
   }
   if (key == "gateway") return set_gateway(port, key, value);
   if (key == "own" || key == "shared") return set_ownership(port, key, value);
-  if (key == "vlan") return set_number(port.vlan_id, key, value);
-  if (key == "mtu") return set_number(port.mtu_bytes, key, value);
-  if (key == "queues") return set_number(port.queue_count, key, value);
-  if (key == "descriptors") return set_number(port.descriptors, key, value);
+  if (key == "vlan") return set_number(port.vlan_id, key, value, "a number from 1 to 4094");
+  if (key == "mtu") return set_number(port.mtu_bytes, key, value, "a number from 340 to 9600");
+  if (key == "queues") return set_number(port.queue_count, key, value, "a number from 1 to 16");
+  if (key == "descriptors") {
+    return set_number(port.descriptors, key, value, "a number from 64 to 32768");
+  }
   if (key == "promiscuous") return set_flag(port.promiscuous, key, value);
-  return unknown("port key", key,
-                 "name, address, gateway, own, shared, vlan, mtu, queues, descriptors, "
-                 "promiscuous");
+  return unknown("port key", key, kPortKeys);
 }
 
 absl::Status set_key(Settings& settings, std::string_view key, std::string_view value) {
   if (key == "mode") return set_mode(settings, value);
-  if (key == "rings") return set_number(settings.rings, key, value);
+  if (key == "rings") return set_number(settings.rings, key, value, "a number from 0 to 8");
   if (key == "cores") return set_cores(settings, value);
   if (key == "fault") {
     settings.fault = value;
@@ -122,18 +143,26 @@ absl::Status set_key(Settings& settings, std::string_view key, std::string_view 
     settings.log_level = value;
     return absl::OkStatus();
   }
-  return unknown("key", key, "mode, rings, cores, fault, log_level, [limits], [[port]]");
+  return unknown("key", key, kKeys);
 }
 
 absl::Status set_limit_key(LimitSettings& limits, std::string_view key, std::string_view value) {
-  if (key == "queue_pairs") return set_number(limits.queue_pairs, key, value);
-  if (key == "completion_queues") return set_number(limits.completion_queues, key, value);
-  if (key == "memory_regions") return set_number(limits.memory_regions, key, value);
-  if (key == "multicast_groups") return set_number(limits.multicast_groups, key, value);
-  if (key == "multicast_members") return set_number(limits.multicast_members, key, value);
-  return unknown("limit", key,
-                 "queue_pairs, completion_queues, memory_regions, multicast_groups, "
-                 "multicast_members");
+  if (key == "queue_pairs") {
+    return set_number(limits.queue_pairs, key, value, "a power of two from 64 to 1048576");
+  }
+  if (key == "completion_queues") {
+    return set_number(limits.completion_queues, key, value, "a number from 1 to 1048576");
+  }
+  if (key == "memory_regions") {
+    return set_number(limits.memory_regions, key, value, "a number from 16 to 8388608");
+  }
+  if (key == "multicast_groups") {
+    return set_number(limits.multicast_groups, key, value, "a number from 1 to 65536");
+  }
+  if (key == "multicast_members") {
+    return set_number(limits.multicast_members, key, value, "a number from 1 to 1048576");
+  }
+  return unknown("limit", key, kLimits);
 }
 
 }  // namespace uroce::config

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -31,8 +32,9 @@ std::optional<std::string> scalar_text(const toml::node& node) {
 }
 
 absl::Status wrong_kind(std::string_view key) {
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "%s has a value of the wrong kind: give text, a number, true or false", std::string(key)));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("%s has a value of the wrong kind: give text, a whole number, true or false",
+                      std::string(key)));
 }
 
 template <typename Target>
@@ -83,9 +85,24 @@ absl::Status apply_ports(const std::string& name, const toml::node& node, Settin
     if (absl::Status status = apply_table(name, *table, port, set_port_key); !status.ok()) {
       return status;
     }
+    if (port.name.empty()) {
+      return at(name, element,
+                absl::InvalidArgumentError(
+                    "this port has no name: add one, such as name = \"net_af_packet0\""));
+    }
     settings.ports.push_back(port);
   }
   return absl::OkStatus();
+}
+
+absl::Status apply_limits(const std::string& name, const toml::node& node, Settings& settings) {
+  const auto* table = node.as_table();
+  if (table == nullptr) {
+    return at(
+        name, node,
+        absl::InvalidArgumentError("write [limits], and below it lines such as queue_pairs = 256"));
+  }
+  return apply_table(name, *table, settings.limits, set_limit_key);
 }
 
 absl::Status apply_root(const std::string& name, const toml::table& root, Settings& settings) {
@@ -93,8 +110,8 @@ absl::Status apply_root(const std::string& name, const toml::table& root, Settin
     absl::Status status;
     if (key.str() == "port") {
       status = apply_ports(name, node, settings);
-    } else if (key.str() == "limits" && node.is_table()) {
-      status = apply_table(name, *node.as_table(), settings.limits, set_limit_key);
+    } else if (key.str() == "limits") {
+      status = apply_limits(name, node, settings);
     } else {
       status = apply_value(name, key.str(), node, settings, set_key);
     }
@@ -116,10 +133,13 @@ absl::Status apply_profile_text(std::string_view text, const std::string& name,
 }
 
 absl::Status apply_profile_file(const std::string& path, Settings& settings) {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);  // opens like a file
   std::ifstream file(path);
-  if (!file) {
+  if (folder || !file) {
     return absl::NotFoundError(
-        absl::StrFormat("cannot read the profile %s: %s", path, std::strerror(errno)));
+        absl::StrFormat("cannot read the profile '%s' (%s): give --profile a TOML file", path,
+                        std::strerror(folder ? EISDIR : errno)));
   }
   std::ostringstream text;
   text << file.rdbuf();

@@ -30,11 +30,21 @@ TEST(Profile, SaysTheSameAsTheCommandLine) {
 TEST(Profile, ErrorsNameFileLineAndKey) {
   Settings settings;
   EXPECT_EQ(apply_profile_text("rings = 1\nmodus = \"inline\"\n", "x.toml", settings).message(),
-            "x.toml:2: unknown key 'modus': known are mode, rings, cores, fault, log_level, "
+            "x.toml:2: unknown key 'modus', nearest is mode; known are mode, rings, cores, fault, "
+            "log_level, "
             "[limits], [[port]]");
   EXPECT_EQ(
       apply_profile_text("[[port]]\nname = \"p\"\nvlan = \"x\"\n", "x.toml", settings).message(),
-      "x.toml:3: vlan=x: give a number");
+      "x.toml:3: vlan=x: give a number from 1 to 4094");
+  EXPECT_EQ(apply_profile_text("[[port]]\nown = true\n", "x.toml", settings).message(),
+            "x.toml:1: this port has no name: add one, such as name = \"net_af_packet0\"");
+  EXPECT_EQ(apply_profile_text("[port]\nname = \"p\"\n", "x.toml", settings).message(),
+            "x.toml:1: write [[port]], with two brackets");
+  EXPECT_EQ(apply_profile_text("limits = 7\n", "x.toml", settings).message(),
+            "x.toml:1: write [limits], and below it lines such as queue_pairs = 256");
+  EXPECT_EQ(apply_profile_text("rings = 1.5\n", "x.toml", settings).message(),
+            "x.toml:1: rings has a value of the wrong kind: give text, a whole number, true or "
+            "false");
   EXPECT_EQ(
       std::string(apply_profile_text("rings = = 2\n", "x.toml", settings).message()).substr(0, 9),
       "x.toml:1:");

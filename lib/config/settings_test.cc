@@ -23,7 +23,7 @@ TEST(Settings, EachRangeIsHeldAtItsEdges) {
   }
   port.queue_count = 1;
   port.mtu_bytes = 339;
-  EXPECT_EQ(validate(settings).message(), "mtu is 339: give a value from 340 to 9600");
+  EXPECT_EQ(validate(settings).message(), "mtu of port p is 339: give a value from 340 to 9600");
 }
 
 TEST(Settings, ASharedPortTakesNoAddresses) {

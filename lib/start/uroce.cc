@@ -86,11 +86,17 @@ int start(int argc, const char* const* argv, bool adopt, uroce_context** out) {
                       *settings, out);
 }
 
-// The library is built from code that throws only when memory runs out.
+// The library is built from code that throws only when memory runs out, and that happens where the
+// tables of a device are made.
 template <typename Function>
 int guarded(Function&& function) {
   try {
     return function();
+  } catch (const std::bad_alloc&) {
+    last_error =
+        "no memory for the tables of a device: lower a --limit (queue_pairs and memory_regions "
+        "take most; doc/configuration.md), or give the process more";
+    return -ENOMEM;
   } catch (const std::exception& error) {
     last_error = error.what();
     return -ENOMEM;

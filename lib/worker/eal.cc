@@ -3,6 +3,7 @@
 #include "worker/eal.h"
 
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -87,8 +88,10 @@ absl::StatusOr<Eal> Eal::start(const std::vector<std::string>& arguments) {
   const int result = rte_eal_init(static_cast<int>(copies.size()), argv.data());
   optind = saved_optind;
   if (result < 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "EAL refused its arguments: %s (its own words are above)", rte_strerror(rte_errno)));
+    const auto first = arguments.begin() + (arguments.empty() ? 0 : 1);  // behind the program
+    return absl::InvalidArgumentError(
+        absl::StrFormat("EAL refused its arguments (%s): %s; its own words are above",
+                        absl::StrJoin(first, arguments.end(), " "), rte_strerror(rte_errno)));
   }
   eal_life = 1;
   return Eal(true);

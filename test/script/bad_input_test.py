@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bad input of every kind: one clear line of ours, last on stderr, and a non-zero exit."""
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -24,10 +25,16 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
     commands.flush()
     table = (
         # what, arguments, what the line must name
-        ('an unknown option', own('--frobnicate'), '--frobnicate'),
-        ('a wrong key in a profile', own('--profile', profile.name), f'{profile.name}:2: '),
+        ('an unknown option', own('--frobnicate'), 'unknown option --frobnicate: see --help'),
+        ('a slip in an option', own('--mdoe', 'inline'), '--mdoe, nearest is --mode: see --help'),
+        ('an option without its value', own('--mode'), '--mode needs a value (who polls: inline'),
+        ('a wrong value', own('--mode', 'fast'), 'mode=fast: give inline, shared or worker'),
+        ('a wrong key in a profile', own('--profile', profile.name),
+         f"{profile.name}:2: unknown key 'ringz', nearest is rings; known are mode, "),
+        ('a profile that is not there', own('--profile', '/nonexistent.toml'),
+         "'/nonexistent.toml' (No such file or directory): give --profile a TOML file"),
         ('no such port', {'own': ['--rings', '1', '--port', 'net_ring_u7,address=10.0.0.1/24']},
-         'net_ring_u7'),
+         'net_ring_u7: no such DPDK port; there are: net_ring_u0, net_ring_u1'),
         ('no port at all', {'own': []}, '--rings 1'),
         ('an address that is none', {'own': ['--port', 'net_ring_u0,address=10.0.0.300/24']},
          '10.0.0.300/24'),
@@ -38,7 +45,7 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
         ('a worker without an lcore', own('--mode', 'worker'), '-l 0,1'),
         ('no huge pages', {'eal': [option for option in EAL if option != '--no-huge']},
          '--no-huge'),
-        ('an argument that EAL refuses', {'eal': [*EAL, '--bogus']}, 'EAL refused'),
+        ('an argument that EAL refuses', {'eal': [*EAL, '--bogus']}, '-l 0 --bogus'),
         ('a command file that is not there', own('--cmdline-file', '/nonexistent'),
          '/nonexistent'),
         ('a command that does not exist', own('--cmdline-file', commands.name),
@@ -51,6 +58,22 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
         line = testroce.refusal(result)
         assert wanted in line and inside in result.stdout, f'{what}: {result}'
         print(f'{what}: {line}')
+
+
+def no_memory_for_tables():
+    """A limit on address space stands for a small machine; sanitizers need more of it to start."""
+    if b'__asan_init' in pathlib.Path(sys.argv[1]).read_bytes():
+        return
+    result = subprocess.run(
+        ['prlimit', '--as=500000000', sys.argv[1], *EAL, '-m', '64', '--', *PORTS,
+         '--limit', 'queue_pairs=1048576'],
+        capture_output=True, text=True, input='', timeout=60)
+    line = testroce.refusal(result)
+    assert 'lower a --limit (queue_pairs' in line, line
+    print(f'no memory for tables: {line}')
+
+
+no_memory_for_tables()
 
 
 def an_address_that_the_port_has_not():
