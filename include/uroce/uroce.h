@@ -50,7 +50,8 @@ int uroce_adopt(int argc, const char* const* argv, struct uroce_context** contex
  *
  * --mode inline: one thread makes all calls of this library, this one included.
  * --mode shared: any thread may call; an engine that another thread is driving is skipped.
- * Makes no system call and takes no lock in steady state; never blocks.
+ * Makes no system call and never blocks. A turn takes no lock; --mode shared costs a locked
+ * exchange for each engine, and an event that is delivered takes a lock for the look at its object.
  */
 int uroce_poll(struct uroce_context* context);
 

@@ -5,7 +5,8 @@
 // unpublishes first, then waits for each slot that it finds odd to change. An engine that nobody
 // drives is outside a turn and so counts as quiet. The sequentially consistent store at the start
 // of a turn is what makes this sound: either the waiter sees the turn, or the turn sees the table
-// without the entry.
+// without the entry. (What the turn reads of the table is not sequentially consistent; that it
+// cannot be read before the store is seen is x86's: a store of that kind drains the store buffer.)
 #ifndef UROCE_BASE_EPOCH_H
 #define UROCE_BASE_EPOCH_H
 

@@ -83,7 +83,7 @@ class TestBed {
     shared_.keys = &keys_;
     shared_.engine_count = options.engines;
     shared_.qp_slots_per_engine = options.qp_slots;
-    shared_.group_members = std::make_unique<std::atomic<uint32_t>[]>(options.engines);
+    shared_.groups = std::make_unique<engine::GroupPresence>(options.engines, 1);
     port.port.queue_count = options.engines;
     if (options.shared_port) port.port.ownership = PortOwnership::kShared;
     for (uint32_t i = 0; i < options.engines; ++i) {

@@ -23,7 +23,7 @@ class EngineCall : public testing::Test {
   explicit EngineCall(DriveMode mode) : keys_(4) {
     shared_.keys = &keys_;
     shared_.qp_slots_per_engine = 4;
-    shared_.group_members = std::make_unique<std::atomic<uint32_t>[]>(1);
+    shared_.groups = std::make_unique<engine::GroupPresence>(1, 1);
     engine::EngineConfig config;
     config.shared = &shared_;
     config.exclusive = mode == DriveMode::kInlineExclusive;

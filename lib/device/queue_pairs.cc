@@ -118,6 +118,7 @@ int Device::modify_qp(QpHandle& handle, const QpChange& change) {
   if (with_path) {
     Gid sgid;
     if (const int error = check_path(path, gids_, sgid); error != 0) return error;
+    if (path.dgid.is_multicast()) return -EINVAL;  // a connection has one other end
   }
   if (const int error = check_attribute_values(change.attributes, change.mask, active_mtu_);
       error != 0) {

@@ -154,6 +154,9 @@ TEST_F(RtrTransition, RefusesWrongValuesAndPaths) {
   wrong.path.dgid = kTestIpv6;
   EXPECT_EQ(device().modify_qp(qp_, wrong), -EINVAL);
   wrong = rtr();
+  wrong.path.dgid = Gid::from_ipv4(0xE0000101);
+  EXPECT_EQ(device().modify_qp(qp_, wrong), -EINVAL) << "a group";
+  wrong = rtr();
   wrong.attributes.min_rnr_timer = 32;
   EXPECT_EQ(device().modify_qp(qp_, wrong), -EINVAL);
   wrong = rtr();

@@ -105,7 +105,7 @@ int attach(EngineState& engine, MulticastCommand& command) {
   switch (engine.groups.attach(command.group, engine.qps.slot_of(*qp))) {
     case group::AttachResult::kAdded:
       command.changed = true;
-      engine.group_members().fetch_add(1, std::memory_order_relaxed);
+      engine.shared.groups->add(engine.config.index, command.group);
       return 0;
     case group::AttachResult::kAlready:
       return 0;
@@ -121,7 +121,7 @@ int detach(EngineState& engine, MulticastCommand& command) {
     return -EINVAL;
   }
   command.changed = true;
-  engine.group_members().fetch_sub(1, std::memory_order_relaxed);
+  engine.shared.groups->remove(engine.config.index, command.group);
   return 0;
 }
 

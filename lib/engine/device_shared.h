@@ -3,12 +3,12 @@
 #ifndef UROCE_ENGINE_DEVICE_SHARED_H
 #define UROCE_ENGINE_DEVICE_SHARED_H
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <memory>
 
 #include "base/types.h"
+#include "engine/group_presence.h"
 #include "memory/key_table.h"
 
 namespace uroce::engine {
@@ -18,8 +18,7 @@ struct DeviceShared {
   memory::KeyTable* keys = nullptr;
   uint32_t engine_count = 1;
   uint32_t qp_slots_per_engine = 1024;  // a power of two
-  // Members that engine i has in any group: group packets go to every engine with some.
-  std::unique_ptr<std::atomic<uint32_t>[]> group_members;
+  std::unique_ptr<GroupPresence> groups;
 };
 
 // QPN layout: the low bits are the device-wide slot (engine * qp_slots_per_engine + slot), the

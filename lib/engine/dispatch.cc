@@ -153,13 +153,14 @@ bool accept(EngineState& engine, const Packet& packet) {
 }
 
 // Whether any other engine has members; if so and `send`, each of these is handed the frame.
-bool others_have_members(EngineState& engine, const RxFrame& frame, bool send) {
+bool others_have_members(EngineState& engine, const Packet& packet, bool send) {
+  if (engine.shared.engine_count == 1) return false;
+  const Gid group = packet.parsed.destination();
   bool any = false;
   for (uint32_t other = 0; other < engine.shared.engine_count; ++other) {
-    if (other == engine.config.index) continue;
-    if (engine.shared.group_members[other].load(std::memory_order_relaxed) == 0) continue;
+    if (other == engine.config.index || !engine.shared.groups->maybe(other, group)) continue;
     any = true;
-    if (send) hand_off(engine, frame, other, true);
+    if (send) hand_off(engine, *packet.frame, other, true);
   }
   return any;
 }
@@ -167,17 +168,15 @@ bool others_have_members(EngineState& engine, const RxFrame& frame, bool send) {
 void execute_multicast(EngineState& engine, Packet& packet) {
   const RxFrame& frame = *packet.frame;
   if (!packet.parsed.info->has(wire::kUd)) return engine.drops.count(Drop::kQpType);
-  // A frame from another engine is a copy on offer: it goes no further, and nobody here is missing
-  // anything when the group has no members here.
+  // A frame from another engine is a copy on offer, which goes no further.
   const bool from_other_engine = frame.icrc_good;
-  const bool offer = !from_other_engine && others_have_members(engine, frame, false);
+  const bool offer = !from_other_engine && others_have_members(engine, packet, false);
   if (packet.group == nullptr && !offer) {
-    if (!from_other_engine) engine.drops.count(Drop::kGroupUnknown);
-    return;
+    return engine.drops.count(from_other_engine ? Drop::kGroupOffer : Drop::kGroupUnknown);
   }
   if (packet.group == nullptr) verify(packet);
   if (!accept(engine, packet)) return;
-  if (offer) others_have_members(engine, frame, true);
+  if (offer) others_have_members(engine, packet, true);
   if (packet.group != nullptr) fan_out(engine, *packet.group, frame, packet.parsed);
 }
 

@@ -4,6 +4,8 @@
 // Three levels: one bit per QP slot, 64 to a word; one bit per such word; one byte for all. A
 // producer touches a level only when it finds its bit in the one below clear, so a busy queue costs
 // one locked instruction per post call, and none at all when poster and engine are the same thread.
+// Levels are set upwards and taken downwards, so no bell is lost between them; that the plain store
+// to the topmost stays behind the locked ones is x86's.
 #ifndef UROCE_ENGINE_DOORBELL_H
 #define UROCE_ENGINE_DOORBELL_H
 

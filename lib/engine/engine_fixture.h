@@ -91,7 +91,7 @@ class TestDevice {
     shared.keys = &keys;
     shared.engine_count = options.engines;
     shared.qp_slots_per_engine = options.qp_slots;
-    shared.group_members = std::make_unique<std::atomic<uint32_t>[]>(options.engines);
+    shared.groups = std::make_unique<GroupPresence>(options.engines, 1);
     inbox.resize(options.engines);
     for (uint32_t i = 0; i < options.engines; ++i) {
       EngineConfig config;

@@ -37,7 +37,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
       filter(config.mac, config.own_port, config.port_filters_nothing),
       turn_left(config.burst_per_qp) {
   UROCE_ASSERT(config.index < shared.engine_count && shared.keys != nullptr &&
-               shared.group_members != nullptr && config.burst_per_qp > 0);
+               shared.groups != nullptr && config.burst_per_qp > 0);
   env.engine_index = config.index;
   env.keys = shared.keys;
   env.drops = &drops;

@@ -58,9 +58,6 @@ struct EngineState {
   // ARP, ND, echo, IGMP and MLD: only in engine 0 of an own port.
   std::unique_ptr<HostSide> host;
   Command* waiting = nullptr;  // ResolveCommands without an answer yet
-
-  // Members that this engine has, published for the other engines.
-  std::atomic<uint32_t>& group_members() { return shared.group_members[config.index]; }
 };
 
 // Brings the engine's lists into line with a queue pair that an input has touched: on the transmit

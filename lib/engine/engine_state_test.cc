@@ -78,7 +78,7 @@ class StateTest : public ::testing::Test {
     shared.keys = &keys;
     shared.engine_count = 2;
     shared.qp_slots_per_engine = 16;
-    shared.group_members = std::make_unique<std::atomic<uint32_t>[]>(2);
+    shared.groups = std::make_unique<GroupPresence>(2, 1);
     config.shared = &shared;
     config.mac = {{2, 0, 0, 0, 0, 1}};
   }

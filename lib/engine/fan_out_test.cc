@@ -292,12 +292,20 @@ TEST_F(FanOutThreeEngines, AnIcrcIsVerifiedBeforeOthersSeeTheFrame) {
   EXPECT_EQ(device.dropped(Drop::kIcrc), 1u);
 }
 
-TEST_F(FanOutThreeEngines, AnOfferToAnEngineWithOtherGroupsIsNoLoss) {
+TEST_F(FanOutThreeEngines, AGroupIsNotOfferedToAnEngineWithOtherGroups) {
   member(0);
   member(1, 4, kSameMacGroup);
   arrive(packet(), 0);
   EXPECT_EQ(copies(), (Counts{1, 0}));
   EXPECT_EQ(device.dropped(), 0u);
+  EXPECT_EQ(device.engines[0]->counters().handed_off.value(), 0u);
+}
+
+TEST_F(FanOutThreeEngines, AGroupThatNobodyIsInIsADropWhateverElseIsJoined) {
+  member(1, 4, kSameMacGroup);
+  arrive(packet(), 0);
+  EXPECT_EQ(device.dropped(Drop::kGroupUnknown), 1u);
+  EXPECT_EQ(device.engines[0]->counters().handed_off.value(), 0u);
 }
 
 TEST_F(FanOutThreeEngines, ALocalSenderReachesMembersOfOtherEngines) {

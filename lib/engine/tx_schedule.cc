@@ -44,13 +44,12 @@ Gid group_of(const TxSlot& slot) {
 }
 
 // A multicast packet comes back into this device when there is somebody to hear it: a member here,
-// or any member in another engine, whose table cannot be read from here.
+// or in another engine.
 Route multicast_route(EngineState& engine, const TxSlot& slot) {
+  const Gid group = group_of(slot);
+  if (engine.groups.find(group) != nullptr) return Route::kBoth;
   for (uint32_t i = 0; i < engine.shared.engine_count; ++i) {
-    if (engine.shared.group_members[i].load(std::memory_order_relaxed) == 0) continue;
-    if (i != engine.config.index || engine.groups.find(group_of(slot)) != nullptr) {
-      return Route::kBoth;
-    }
+    if (i != engine.config.index && engine.shared.groups->maybe(i, group)) return Route::kBoth;
   }
   return Route::kWire;
 }

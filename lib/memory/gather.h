@@ -23,7 +23,7 @@ inline KeyVerdict gather_message(const KeyTable& keys, uint32_t pd, std::span<co
   if (list.size() != 1) return gather(keys, pd, list, 0, to, count);
   uint8_t* from = nullptr;
   const KeyVerdict verdict =
-      keys.translate(Key(list[0].lkey), pd, kLocalRead, list[0].address, count, from);
+      keys.translate(Key(list[0].lkey), pd, kLocalRead, list[0].address, list[0].length, from);
   if (verdict == KeyVerdict::kGood) std::memcpy(to, from, count);
   return verdict;
 }

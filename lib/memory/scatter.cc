@@ -16,10 +16,4 @@ KeyVerdict scatter(const KeyTable& keys, uint32_t pd, std::span<const Sge> list,
   });
 }
 
-uint64_t total_length(std::span<const Sge> list) {
-  uint64_t total = 0;
-  for (const Sge& element : list) total += element.length;
-  return total;
-}
-
 }  // namespace uroce::memory

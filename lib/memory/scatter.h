@@ -16,9 +16,6 @@ namespace uroce::memory {
 KeyVerdict scatter(const KeyTable& keys, uint32_t pd, std::span<const Sge> list, uint64_t offset,
                    const uint8_t* from, uint32_t count);
 
-// Bytes that the list describes; at most 2^32 * list.size(), so no wrap-around.
-uint64_t total_length(std::span<const Sge> list);
-
 }  // namespace uroce::memory
 
 #endif  // UROCE_MEMORY_SCATTER_H

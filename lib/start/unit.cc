@@ -54,7 +54,8 @@ void Unit::make_engines(const config::Settings& settings, IdSource& ids) {
   shared_.keys = keys_.get();
   shared_.engine_count = engines;
   shared_.qp_slots_per_engine = settings.limits.queue_pairs;
-  shared_.group_members = std::make_unique<std::atomic<uint32_t>[]>(engines);
+  shared_.groups =
+      std::make_unique<engine::GroupPresence>(engines, uint64_t{ids.next32()} << 32 | ids.next32());
   mesh_ = std::make_unique<worker::HandoffMesh>(engines);
   for (uint32_t i = 0; i < engines; ++i) {
     engine::EngineConfig config;

@@ -229,7 +229,8 @@ class QpFixture : public ::testing::Test {
                 queue.payload_area(queue.wqe(index)));
     } else {
       wqe.sge_count = static_cast<uint8_t>(request.sges.size());
-      wqe.length = static_cast<uint32_t>(memory::total_length(request.sges));
+      wqe.length = 0;
+      for (const memory::Sge& element : request.sges) wqe.length += element.length;
       std::copy(request.sges.begin(), request.sges.end(),
                 reinterpret_cast<memory::Sge*>(queue.payload_area(queue.wqe(index))));
     }

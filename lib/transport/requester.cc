@@ -87,6 +87,7 @@ void finish_packet(QpContext& qp, const TransportEnv& env, const SendWqe& wqe, c
   header.opcode = packet.opcode;
   header.solicited = packet.solicited;
   header.pad = wire::pad_bytes(packet.payload_bytes);
+  header.pkey = qp.pkey;
   header.dest_qpn = qp.attributes.dest_qpn;
   header.ack_request = packet.ack_request;
   header.psn = req.next_psn;

@@ -247,7 +247,8 @@ void take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time 
   if (frame.ack_request()) owe_acknowledge(qp, frame.psn);
 }
 
-// Places a part of a WRITE. The last bytes go last and in one piece: programs wait for them.
+// Places a part of a WRITE. The last bytes go last (and together, where they lie in one cache
+// line): programs wait for them.
 void place(uint8_t* to, const uint8_t* from, uint32_t count) {
   constexpr uint32_t kWord = sizeof(uint64_t);
   if (count <= kWord) {

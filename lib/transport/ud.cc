@@ -65,9 +65,9 @@ KeyVerdict place(const QpContext& qp, const TransportEnv& env, const RecvWqe& wq
   if (wqe.sge_count == 1) {  // the usual receive: one look at the key, no copy in between
     const memory::Sge& sge = wqe.sges().front();
     uint8_t* to = nullptr;
+    // The whole element is judged, not only what is written: a bad list fails at its first byte.
     const KeyVerdict verdict =
-        env.keys->translate(Key(sge.lkey), qp.pd, memory::kLocalWrite, sge.address,
-                            kGrhBytes + frame.payload_length, to);
+        env.keys->translate(Key(sge.lkey), qp.pd, memory::kLocalWrite, sge.address, sge.length, to);
     if (verdict != KeyVerdict::kGood) return verdict;
     store_network_header(to, frame);
     std::memcpy(to + kGrhBytes, frame.payload, frame.payload_length);

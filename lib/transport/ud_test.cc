@@ -167,8 +167,10 @@ TEST_F(UdTest, EmptyDatagramNeedsRoomForItsHeaderOnly) {
 }
 
 TEST_F(UdTest, ReceiveWithABadLocalKeyFailsAndEndsTheQueuePair) {
-  for (const auto& list : {std::vector{sge(0, 128, Key(0xBAD00))},
-                           std::vector{sge(0, 42), sge(0, 40, Key(0xBAD00))}}) {
+  // The last one begins inside the region and ends behind it, where no byte would be written.
+  for (const auto& list :
+       {std::vector{sge(0, 128, Key(0xBAD00))}, std::vector{sge(kBufferBytes - 100, 101)},
+        std::vector{sge(0, 42), sge(0, 40, Key(0xBAD00))}}) {
     make(QpType::kUd);
     post_recv(list, 1);
     post_recv(0, 128, 2);
@@ -179,7 +181,7 @@ TEST_F(UdTest, ReceiveWithABadLocalKeyFailsAndEndsTheQueuePair) {
     EXPECT_EQ(done[1].status, WcStatus::kWrFlushErr);
     EXPECT_EQ(qp->state, QpState::kErr);
   }
-  EXPECT_EQ(dropped(wire::Drop::kRecvBufferInvalid), 2u);
+  EXPECT_EQ(dropped(wire::Drop::kRecvBufferInvalid), 3u);
 }
 
 // A group member and a second one take the same frame into separate memory.

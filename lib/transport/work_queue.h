@@ -54,7 +54,7 @@ static_assert(sizeof(SendWqe) == 64);
 
 struct RecvWqe {
   uint64_t wr_id;
-  uint32_t length;  // bytes that the scatter list can take, saturated at 2^32 - 1
+  uint32_t length;  // bytes that the scatter list can take, at most 2^31
   uint32_t sge_count;
   // the scatter list follows
   std::span<const memory::Sge> sges() const {

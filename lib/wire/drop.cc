@@ -59,6 +59,7 @@ constexpr Entry kEntries[] = {
     {Drop::kPkey, "pkey", "partition key does not match"},
     {Drop::kQkey, "qkey", "queue key does not match"},
     {Drop::kGroupUnknown, "group_unknown", "a multicast group that nobody here is attached to"},
+    {Drop::kGroupOffer, "group_offer", "another engine's offer of a group that has no member here"},
     {Drop::kGroupQpnMismatch, "group_qpn_mismatch",
      "group address without QPN 0xFFFFFF, or the other way round"},
     {Drop::kGroupNoMember, "group_no_member", "no member of the group could take it"},

@@ -58,6 +58,7 @@ enum class Drop : uint8_t {
   kPkey,
   kQkey,
   kGroupUnknown,
+  kGroupOffer,
   kGroupQpnMismatch,
   kGroupNoMember,
   kCnpUnknownQp,

@@ -27,7 +27,7 @@ Host::Host(World& world, uint8_t number, uint64_t seed)
       port_(number) {
   shared_.keys = &keys_;
   shared_.qp_slots_per_engine = 64;
-  shared_.group_members = std::make_unique<std::atomic<uint32_t>[]>(1);
+  shared_.groups = std::make_unique<engine::GroupPresence>(1, 1);
   engine::EngineConfig config;
   config.shared = &shared_;
   config.exclusive = true;

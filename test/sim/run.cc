@@ -15,8 +15,8 @@ Faults draw_faults(Random& random) {
   auto up_to = [&random](double most) {
     return most * static_cast<double>(random.below(1001)) / 1000.0;
   };
-  faults.loss = up_to(0.05);
-  faults.duplicate = up_to(0.02);
+  faults.loss = 0.05;
+  faults.duplicate = 0.02;
   faults.reorder = up_to(0.05);
   faults.corrupt = up_to(0.01);
   // In every other run. Some stalls outlast an ACK timeout; all of them together must not eat every
