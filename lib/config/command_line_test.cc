@@ -91,6 +91,8 @@ TEST(CommandLine, AnOptionWithoutItsValueSaysWhatItWants) {
 TEST(CommandLine, AWrongValueIsAnsweredWithTheRange) {
   EXPECT_EQ(error_of({"--port", "p,vlan=70000"}),
             "--port p: vlan=70000: give a number from 1 to 4094");
+  EXPECT_EQ(error_of({"--port", "p,vlan=0"}), "--port p: vlan=0: give a number from 1 to 4094");
+  EXPECT_EQ(error_of({"--port", "p,mtu=0"}), "--port p: mtu=0: give a number from 340 to 9600");
   EXPECT_EQ(error_of({"--port", "p,vlan"}), "--port p: vlan=: give a number from 1 to 4094");
   EXPECT_EQ(error_of({"--port", "p,vlan=4095"}),
             "vlan of port p is 4095: give a value from 1 to 4094");
@@ -114,6 +116,9 @@ TEST(CommandLine, AProfileThatCannotBeReadIsNamed) {
             "cannot read the profile '/' (Is a directory): give --profile a TOML file");
   EXPECT_EQ(error_of({"--profile", ""}),
             "cannot read the profile '' (No such file or directory): give --profile a TOML file");
+  EXPECT_EQ(error_of({"--profile", "/proc/self/mem"}),
+            "cannot read the profile '/proc/self/mem' (Input/output error): give --profile a TOML "
+            "file");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
@@ -17,13 +18,14 @@ absl::Status bad_value(std::string_view key, std::string_view value, const char*
       absl::StrFormat("%s=%s: give %s", std::string(key), std::string(value), wanted));
 }
 
-// `range` is said only: validate() holds it, once all settings are known.
+// `range` is said only: validate() holds it, once all settings are known. `least` is 1 where 0
+// stands for a setting that was not given.
 template <typename T>
-absl::Status set_number(T& target, std::string_view key, std::string_view value,
-                        const char* range) {
+absl::Status set_number(T& target, std::string_view key, std::string_view value, const char* range,
+                        T least = 0) {
   T number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size()) {
+  if (error != std::errc{} || end != value.data() + value.size() || number < least) {
     return bad_value(key, value, range);
   }
   target = number;
@@ -55,8 +57,14 @@ absl::Status set_ownership(PortSettings& port, std::string_view key, std::string
 
 absl::Status set_gateway(PortSettings& port, std::string_view key, std::string_view value) {
   const auto gateway = parse_address(value);
-  if (!gateway || gateway->is_multicast()) return bad_value(key, value, "the address of a router");
-  (gateway->is_ipv4() ? port.gateway_ipv4 : port.gateway_ipv6) = *gateway;
+  if (!gateway || !can_be_a_hosts(*gateway)) {
+    return bad_value(key, value, "the address of a router");
+  }
+  Gid& target = gateway->is_ipv4() ? port.gateway_ipv4 : port.gateway_ipv6;
+  if (!target.is_zero()) {
+    return bad_value(key, value, "one gateway for each of IPv4 and IPv6, this is the second");
+  }
+  target = *gateway;
   return absl::OkStatus();
 }
 
@@ -71,6 +79,12 @@ constexpr std::string_view kLimits[] = {"queue_pairs", "completion_queues", "mem
 absl::Status unknown(const char* what, std::string_view key,
                      std::span<const std::string_view> known) {
   return absl::InvalidArgumentError(unknown_word(what, key, known));
+}
+
+absl::Status check(const char* what, std::string_view key,
+                   std::span<const std::string_view> known) {
+  const bool found = std::find(known.begin(), known.end(), key) != known.end();
+  return found ? absl::OkStatus() : unknown(what, key, known);
 }
 
 absl::Status set_mode(Settings& settings, std::string_view value) {
@@ -105,6 +119,20 @@ absl::Status set_cores(Settings& settings, std::string_view value) {
 
 }  // namespace
 
+ValueKind value_kind(std::string_view key) {
+  if (key == "cores") return ValueKind::kNumbers;
+  if (key == "address" || key == "gateway") return ValueKind::kTexts;
+  if (key == "own" || key == "shared" || key == "promiscuous") return ValueKind::kFlag;
+  const bool text = key == "name" || key == "mode" || key == "fault" || key == "log_level";
+  return text ? ValueKind::kText : ValueKind::kNumber;
+}
+
+absl::Status check_port_key(std::string_view key) { return check("port key", key, kPortKeys); }
+
+absl::Status check_key(std::string_view key) { return check("key", key, kKeys); }
+
+absl::Status check_limit_key(std::string_view key) { return check("limit", key, kLimits); }
+
 absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_view value) {
   if (key == "name") {
     port.name = value;
@@ -118,8 +146,12 @@ absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_
   }
   if (key == "gateway") return set_gateway(port, key, value);
   if (key == "own" || key == "shared") return set_ownership(port, key, value);
-  if (key == "vlan") return set_number(port.vlan_id, key, value, "a number from 1 to 4094");
-  if (key == "mtu") return set_number(port.mtu_bytes, key, value, "a number from 340 to 9600");
+  if (key == "vlan") {
+    return set_number(port.vlan_id, key, value, "a number from 1 to 4094", uint16_t{1});
+  }
+  if (key == "mtu") {
+    return set_number(port.mtu_bytes, key, value, "a number from 340 to 9600", 1u);
+  }
   if (key == "queues") return set_number(port.queue_count, key, value, "a number from 1 to 16");
   if (key == "descriptors") {
     return set_number(port.descriptors, key, value, "a number from 64 to 32768");

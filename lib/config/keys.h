@@ -11,6 +11,15 @@
 
 namespace uroce::config {
 
+// What a profile writes behind a key.
+enum class ValueKind : uint8_t { kNumber, kNumbers, kText, kTexts, kFlag };
+ValueKind value_kind(std::string_view key);
+
+// OK, or a sentence about a key that is none, with the nearest that is.
+absl::Status check_port_key(std::string_view key);
+absl::Status check_key(std::string_view key);
+absl::Status check_limit_key(std::string_view key);
+
 // Sets one key of a port from its text; the keys are documented in doc/configuration.md. Flags
 // (own, shared, promiscuous) take no value or "true"/"false".
 absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_view value);

@@ -5,6 +5,7 @@
 #include <absl/strings/str_format.h>
 
 #include <bit>
+#include <map>
 #include <set>
 
 namespace uroce::config {
@@ -36,6 +37,54 @@ absl::Status validate_numbers(const PortSettings& port) {
   return absl::OkStatus();
 }
 
+// The network itself, or everybody in it; a prefix of 31 or 32 bits has neither.
+bool is_edge_of_its_prefix(const Prefix& prefix) {
+  if (!prefix.address.is_ipv4() || prefix.length > 30) return false;
+  const uint32_t host_bits = ~uint32_t{0} >> prefix.length;
+  const uint32_t host = prefix.address.ipv4() & host_bits;
+  return host == 0 || host == host_bits;
+}
+
+// Whether the first `prefix.length` bits of both are the same; both of one family.
+bool on_link(const Gid& address, const Prefix& prefix) {
+  const unsigned bits = prefix.length + (address.is_ipv4() ? 96u : 0u);
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    const unsigned differs = address.bytes[bit / 8] ^ prefix.address.bytes[bit / 8];
+    if ((differs >> (7 - bit % 8) & 1) != 0) return false;
+  }
+  return true;
+}
+
+// A router is a neighbour: in the prefix of an address, or at a link-local one, which every port
+// has its own of.
+absl::Status validate_gateway(const PortSettings& port, const Gid& gateway) {
+  if (gateway.is_zero()) return absl::OkStatus();
+  if (port.ownership == Ownership::kShared) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "port %s is shared, so its routes are the kernel's: leave out gateway, or say own",
+        port.name));
+  }
+  bool family = false, reached = gateway.is_link_local();
+  for (const Prefix& prefix : port.addresses) {
+    if (prefix.address == gateway) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("gateway %s of port %s is the port's own address: give the router's",
+                          address_text(gateway), port.name));
+    }
+    if (prefix.address.is_ipv4() != gateway.is_ipv4()) continue;
+    family = true;
+    reached = reached || on_link(gateway, prefix);
+  }
+  if (reached) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      family ? absl::StrFormat("gateway %s of port %s is in the prefix of none of its addresses: "
+                               "give a router that is on the link",
+                               address_text(gateway), port.name)
+             : absl::StrFormat("gateway %s of port %s needs an address of the same family beside "
+                               "it: give the port an IPv%d address",
+                               address_text(gateway), port.name, gateway.is_ipv4() ? 4 : 6));
+}
+
 absl::Status validate_port(const PortSettings& port) {
   if (port.name.empty()) {
     return absl::InvalidArgumentError(
@@ -48,8 +97,7 @@ absl::Status validate_port(const PortSettings& port) {
   }
   std::set<Gid> seen;
   for (const Prefix& prefix : port.addresses) {
-    if (prefix.address.is_multicast() || prefix.address.is_zero() ||
-        (prefix.address.is_ipv4() && prefix.address.ipv4() == 0)) {
+    if (!can_be_a_hosts(prefix.address) || is_edge_of_its_prefix(prefix)) {
       return absl::InvalidArgumentError(
           absl::StrFormat("address %s of port %s cannot be a host's own: give a unicast address",
                           prefix_text(prefix), port.name));
@@ -64,6 +112,28 @@ absl::Status validate_port(const PortSettings& port) {
         absl::StrFormat("port %s is shared, so its addresses are the kernel's: leave out address, "
                         "or say own",
                         port.name));
+  }
+  if (absl::Status status = validate_gateway(port, port.gateway_ipv4); !status.ok()) return status;
+  return validate_gateway(port, port.gateway_ipv6);
+}
+
+// Link-local addresses mean another host on every link.
+absl::Status validate_distinct(const std::vector<PortSettings>& ports) {
+  std::set<std::string> names;
+  std::map<Gid, std::string> holders;
+  for (const PortSettings& port : ports) {
+    if (!names.insert(port.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("port %s is configured twice: leave one out", port.name));
+    }
+    for (const Prefix& prefix : port.addresses) {
+      if (prefix.address.is_link_local()) continue;
+      const auto [holder, fresh] = holders.emplace(prefix.address, port.name);
+      if (fresh) continue;
+      return absl::InvalidArgumentError(
+          absl::StrFormat("address %s of port %s is that of port %s already: give each its own",
+                          address_text(prefix.address), port.name, holder->second));
+    }
   }
   return absl::OkStatus();
 }
@@ -90,6 +160,14 @@ absl::Status validate_limits(const LimitSettings& limits) {
 
 }  // namespace
 
+bool can_be_a_hosts(const Gid& address) {
+  constexpr Gid kLoopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+  if (address.is_multicast() || address.is_zero() || address == kLoopback) return false;
+  if (!address.is_ipv4()) return true;
+  const uint32_t first_byte = address.ipv4() >> 24;
+  return first_byte != 0 && first_byte != 127 && address.ipv4() != 0xffffffff;
+}
+
 absl::Status validate(const Settings& settings) {
   if (settings.rings > 8) return out_of_range("rings", settings.rings, 0, 8);
   if (settings.mode != DriveMode::kWorker && !settings.cores.empty()) {
@@ -102,14 +180,10 @@ absl::Status validate(const Settings& settings) {
           absl::StrFormat("core %d is given twice: leave one out", core));
     }
   }
-  std::set<std::string> names;
   for (const PortSettings& port : settings.ports) {
     if (absl::Status status = validate_port(port); !status.ok()) return status;
-    if (!names.insert(port.name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("port %s is configured twice: leave one out", port.name));
-    }
   }
+  if (absl::Status status = validate_distinct(settings.ports); !status.ok()) return status;
   return validate_limits(settings.limits);
 }
 

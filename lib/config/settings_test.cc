@@ -35,5 +35,56 @@ TEST(Settings, ASharedPortTakesNoAddresses) {
   EXPECT_FALSE(validate(settings).ok());
 }
 
+Settings with_port(const char* name, std::vector<const char*> addresses, const char* gateway) {
+  Settings settings;
+  PortSettings& port = settings.ports.emplace_back();
+  port.name = name;
+  for (const char* address : addresses) port.addresses.push_back(*parse_prefix(address));
+  const Gid router = gateway == nullptr ? Gid{} : *parse_address(gateway);
+  (router.is_ipv4() ? port.gateway_ipv4 : port.gateway_ipv6) = router;
+  return settings;
+}
+
+TEST(Settings, AnOwnAddressIsAHosts) {
+  for (const char* bad :
+       {"255.255.255.255/24", "10.0.0.255/24", "10.0.0.0/24", "0.0.0.0/0", "0.1.2.3/8",
+        "127.0.0.1/8", "224.0.0.1/24", "::/64", "::1/128", "ff02::1/64"}) {
+    EXPECT_NE(validate(with_port("p", {bad}, nullptr)).message().find("cannot be a host's own"),
+              std::string::npos)
+        << bad;
+  }
+  for (const char* good : {"10.0.0.1/24", "10.0.0.0/31", "10.0.0.1/31", "10.0.0.255/32",
+                           "10.0.0.255/23", "fe80::1/64", "fd00::/64", "223.0.0.9/24"}) {
+    EXPECT_TRUE(validate(with_port("p", {good}, nullptr)).ok()) << good;
+  }
+}
+
+TEST(Settings, AGatewayIsANeighbour) {
+  EXPECT_TRUE(validate(with_port("p", {"10.0.0.1/24"}, "10.0.0.254")).ok());
+  EXPECT_TRUE(validate(with_port("p", {"fd00::1/64"}, "fd00::fe")).ok());
+  EXPECT_TRUE(validate(with_port("p", {"10.0.0.1/24"}, "fe80::1")).ok()) << "link-local";
+  EXPECT_TRUE(validate(with_port("p", {"10.1.0.1/24", "10.0.0.1/25"}, "10.0.0.127")).ok());
+  EXPECT_EQ(validate(with_port("p", {"10.0.0.1/25"}, "10.0.0.128")).message(),
+            "gateway 10.0.0.128 of port p is in the prefix of none of its addresses: give a router "
+            "that is on the link");
+  EXPECT_EQ(validate(with_port("p", {"fd00::1/64"}, "10.0.0.254")).message(),
+            "gateway 10.0.0.254 of port p needs an address of the same family beside it: give the "
+            "port an IPv4 address");
+  EXPECT_EQ(validate(with_port("p", {}, "fd00::fe")).message(),
+            "gateway fd00::fe of port p needs an address of the same family beside it: give the "
+            "port an IPv6 address");
+  EXPECT_EQ(validate(with_port("p", {"10.0.0.1/24"}, "10.0.0.1")).message(),
+            "gateway 10.0.0.1 of port p is the port's own address: give the router's");
+}
+
+TEST(Settings, AnAddressBelongsToOnePort) {
+  Settings settings = with_port("p", {"10.0.0.1/24", "fe80::1/64"}, nullptr);
+  settings.ports.push_back(with_port("q", {"10.0.0.2/24", "fe80::1/64"}, nullptr).ports[0]);
+  EXPECT_TRUE(validate(settings).ok()) << "a link-local address is another host's on every link";
+  settings.ports[1].addresses[0] = *parse_prefix("10.0.0.1/16");
+  EXPECT_EQ(validate(settings).message(),
+            "address 10.0.0.1 of port q is that of port p already: give each its own");
+}
+
 }  // namespace
 }  // namespace uroce::config
