@@ -39,6 +39,17 @@ group::HostConfig group_config(const EngineConfig& config, uint64_t part) {
 
 }  // namespace
 
+class HostSide::DueUpdate {
+ public:
+  explicit DueUpdate(HostSide& host) : host_(host) {}
+  DueUpdate(const DueUpdate&) = delete;
+  DueUpdate& operator=(const DueUpdate&) = delete;
+  ~DueUpdate() { host_.due_ = host_.next_due(); }
+
+ private:
+  HostSide& host_;
+};
+
 HostSide::HostSide(const EngineConfig& config, transport::DropCounters& drops)
     : drops_(drops),
       stack_(stack_config(config)),
@@ -46,6 +57,7 @@ HostSide::HostSide(const EngineConfig& config, transport::DropCounters& drops)
       mld_(group_config(config, 3)) {}
 
 bool HostSide::set_addresses(Time now, const SetAddressesCommand& command) {
+  const DueUpdate update(*this);
   std::array<neigh::OwnAddress, kAddressesMax> own;
   if (command.addresses.size() > own.size()) return false;
   Gid ipv4;
@@ -105,12 +117,14 @@ HostSide::AddressGroup* HostSide::address_group(const Gid& group) {
 }
 
 void HostSide::link_up(Time now) {
+  const DueUpdate update(*this);
   stack_.announce(now);
   igmp_.link_up(now);
   mld_.link_up(now);
 }
 
 bool HostSide::join(Time now, const Gid& group) {
+  const DueUpdate update(*this);
   if (AddressGroup* own = address_group(group)) {
     own->has_members = true;
     return true;
@@ -119,6 +133,7 @@ bool HostSide::join(Time now, const Gid& group) {
 }
 
 void HostSide::leave(Time now, const Gid& group) {
+  const DueUpdate update(*this);
   if (AddressGroup* own = address_group(group)) {
     own->has_members = false;
     return;
@@ -127,6 +142,7 @@ void HostSide::leave(Time now, const Gid& group) {
 }
 
 std::optional<int> HostSide::resolve(Time now, const Gid& destination, MacAddress& mac) {
+  const DueUpdate update(*this);
   switch (stack_.resolve(now, destination, mac)) {
     case neigh::Resolution::kResolved:
       return 0;
@@ -142,6 +158,7 @@ std::optional<int> HostSide::resolve(Time now, const Gid& destination, MacAddres
 
 void HostSide::receive(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
                        const wire::ParseOptions& options) {
+  const DueUpdate update(*this);
   Drop drop = Drop::kNone;
   switch (info.kind) {
     case FrameKind::kIgmp:
@@ -156,12 +173,19 @@ void HostSide::receive(Time now, std::span<const uint8_t> frame, const wire::L3I
   if (drop != Drop::kNone) drops_.count(drop);
 }
 
+void HostSide::handle_timeout(Time now) {
+  if (due_ > now) return;
+  const DueUpdate update(*this);
+  stack_.handle_timeout(now);
+}
+
 bool HostSide::poll_frame(Time now, TxSlot& slot) {
-  if (poll_timeout() > now || slot.capacity < kSlotBytesMin) return false;
+  if (due_ > now || slot.capacity < kSlotBytesMin) return false;
+  const DueUpdate update(*this);
   return stack_.poll_frame(now, slot) || igmp_.poll_frame(now, slot) || mld_.poll_frame(now, slot);
 }
 
-Time HostSide::poll_timeout() const {
+Time HostSide::next_due() const {
   return std::min({stack_.poll_timeout(), igmp_.poll_timeout(), mld_.poll_timeout()});
 }
 

@@ -42,10 +42,12 @@ class HostSide {
   // A frame of any kind but RoCE and other. Refusals are counted.
   void receive(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
                const wire::ParseOptions& options);
-  void handle_timeout(Time now) { stack_.handle_timeout(now); }
+  void handle_timeout(Time now);
   // Fills the slot with the next frame; false: nothing is due.
   bool poll_frame(Time now, TxSlot& slot);
-  Time poll_timeout() const;
+  // When handle_timeout or poll_frame has something to do: known beforehand, since every turn of
+  // the loop asks.
+  Time poll_timeout() const { return due_; }
 
   // For display.
   const neigh::HostStack& stack() const { return stack_; }
@@ -60,6 +62,10 @@ class HostSide {
   };
   static constexpr size_t kAddressesMax = neigh::NextHop::kAddressesMax;
 
+  // Finds out at the end of a call that may have changed it when something is due next.
+  class DueUpdate;
+  Time next_due() const;
+
   AddressGroup* address_group(const Gid& group);
   void follow_addresses(Time now, std::span<const LocalAddress> addresses);
 
@@ -69,6 +75,7 @@ class HostSide {
   group::MldHost mld_;
   std::array<AddressGroup, kAddressesMax> address_groups_{};
   size_t address_group_count_ = 0;
+  Time due_ = kNever;
 };
 
 }  // namespace uroce::engine
