@@ -107,12 +107,6 @@ absl::Status validate_port(const PortSettings& port) {
           "address %s of port %s is given twice: leave one out", prefix_text(prefix), port.name));
     }
   }
-  if (port.ownership == Ownership::kShared && !port.addresses.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("port %s is shared, so its addresses are the kernel's: leave out address, "
-                        "or say own",
-                        port.name));
-  }
   if (absl::Status status = validate_gateway(port, port.gateway_ipv4); !status.ok()) return status;
   return validate_gateway(port, port.gateway_ipv6);
 }

@@ -20,7 +20,7 @@ enum class Ownership : uint8_t { kAuto, kOwn, kShared };
 struct PortSettings {
   std::string name;  // DPDK port name, such as net_af_packet0
   Ownership ownership = Ownership::kAuto;
-  std::vector<Prefix> addresses;  // own ports; at most 16
+  std::vector<Prefix> addresses;  // own: its; shared: which of the kernel's; at most 16
   Gid gateway_ipv4;               // zero: none
   Gid gateway_ipv6;
   uint16_t vlan_id = 0;         // 1 … 4094; 0: untagged

@@ -73,10 +73,12 @@ absl::Status Port::choose_ownership(std::span<const PortAddress> kernel_addresse
   if (config_.ownership == OwnershipWish::kOwn || kernel_addresses.empty()) {
     if (config_.ownership == OwnershipWish::kShared) {
       return absl::FailedPreconditionError(absl::StrFormat(
-          "port %s: interface %s has no address%s to share: ip addr add ADDRESS dev %s, or make it "
-          "an own port",
+          "port %s: interface %s has no address%s to share: ip addr add %s dev %s, or make it an "
+          "own "
+          "port",
           name_, interface_name_,
           config_.vlan_id == 0 ? "" : absl::StrFormat(" in VLAN %d", config_.vlan_id),
+          config_.addresses.empty() ? "ADDRESS" : text_of({config_.addresses.data(), 1}),
           interface_name_));
     }
     if (!kernel_addresses.empty()) {
@@ -103,15 +105,19 @@ absl::Status Port::choose_ownership(std::span<const PortAddress> kernel_addresse
 }
 
 absl::Status Port::check_addresses(std::span<const PortAddress> kernel_addresses) const {
+  // With a VLAN the addresses are looked for on its interface.
+  const absl::StatusOr<KernelLink> link = kernel_->link();
+  const std::string name = link.ok() ? link->name : interface_name_;
   for (const PortAddress& wanted : config_.addresses) {
     const bool there =
         std::any_of(kernel_addresses.begin(), kernel_addresses.end(),
                     [&](const PortAddress& address) { return address.address == wanted.address; });
     if (there) continue;
     return absl::InvalidArgumentError(absl::StrFormat(
-        "port %s: address %s is not on interface %s (it has %s): ip addr add %s/%d dev %s", name_,
-        gid_text(wanted.address), interface_name_, text_of(kernel_addresses),
-        gid_text(wanted.address), wanted.prefix_length, interface_name_));
+        "port %s: address %s is not on interface %s (it has %s): ip addr add %s/%d dev %s, or make "
+        "it an own port",
+        name_, gid_text(wanted.address), name, text_of(kernel_addresses), gid_text(wanted.address),
+        wanted.prefix_length, name));
   }
   return absl::OkStatus();
 }

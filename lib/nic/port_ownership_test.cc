@@ -246,10 +246,14 @@ TEST_F(AfPacketTest, RefusalsNameTheThingAndTheCure) {
   addresses_on_both();
   make(0, "va");
   PortConfig wanted = config(0);
-  wanted.addresses = {{ipv4(10, 9, 0, 7), 24}};
-  EXPECT_THAT(refusal(wanted),
-              AllOf(HasSubstr("address 10.9.0.7 is not on interface va"), HasSubstr("10.9.0.1/24"),
-                    HasSubstr("ip addr add 10.9.0.7/24 dev va")));
+  wanted.addresses = {{ipv4(10, 9, 0, 1), 24}, {ipv4(10, 9, 0, 7), 24}};
+  for (const OwnershipWish wish : {OwnershipWish::kAuto, OwnershipWish::kShared}) {
+    wanted.ownership = wish;
+    EXPECT_THAT(refusal(wanted),
+                AllOf(HasSubstr("address 10.9.0.7 is not on interface va"),
+                      HasSubstr("10.9.0.1/24"), HasSubstr("ip addr add 10.9.0.7/24 dev va"),
+                      HasSubstr("or make it an own port"), Not(HasSubstr("\n"))));
+  }
   wanted = config(0);
   wanted.queue_count = 2;
   EXPECT_THAT(refusal(wanted), HasSubstr("give 1 queues or qpairs=2"));
@@ -259,7 +263,10 @@ TEST_F(AfPacketTest, RefusalsNameTheThingAndTheCure) {
   run("ip addr flush dev va");
   wanted = config(0);
   wanted.ownership = OwnershipWish::kShared;
-  EXPECT_THAT(refusal(wanted), HasSubstr("interface va has no address to share"));
+  EXPECT_THAT(refusal(wanted), HasSubstr("interface va has no address to share: ip addr add "
+                                         "ADDRESS dev va"));
+  wanted.addresses = {{ipv4(10, 9, 0, 7), 24}};
+  EXPECT_THAT(refusal(wanted), HasSubstr("ip addr add 10.9.0.7/24 dev va"));
   run("ip link set va mtu 300");
   EXPECT_THAT(refusal(config(0)), HasSubstr("ip link set va mtu 340"));
 }

@@ -76,6 +76,10 @@ absl::Status Context::open_ports() {
   for (const nic::PortConfig& config : *plan) {
     auto port = nic::Port::open(config);
     if (!port.ok()) return port.status();
+    if (absl::Status status = check_has_address((*port)->info(), (*port)->driver(), config);
+        !status.ok()) {
+      return status;
+    }
     units_.push_back(std::make_unique<Unit>(absl::StrFormat("uroce%d", units_.size()),
                                             std::move(*port), settings_, driver, ids_));
   }

@@ -2,6 +2,8 @@
 // Settings of ports into the port room's own words.
 #include "start/port_plan.h"
 
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
 
 #include "base/log.h"
@@ -46,6 +48,18 @@ uint32_t ring_queue_count(const config::Settings& settings) {
   uint32_t most = 1;
   for (const config::PortSettings& port : settings.ports) most = std::max(most, port.queue_count);
   return most;
+}
+
+absl::Status check_has_address(const device::PortInfo& port, const std::string& driver,
+                               const nic::PortConfig& config) {
+  if (port.ownership == device::PortOwnership::kShared || !config.addresses.empty()) {
+    return absl::OkStatus();
+  }
+  if (driver == "net_pcap" || driver == "net_null") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "port %s: an own port needs an address: name one, such as --port %s,address=10.0.0.1/24%s",
+      port.name, port.name,
+      port.kernel_if_index == 0 ? "" : ", or give its kernel interface one, which is then shared"));
 }
 
 absl::StatusOr<std::vector<nic::PortConfig>> plan_ports(const config::Settings& settings,

@@ -40,5 +40,25 @@ TEST(PortPlan, SaysSoWhenThereIsNoPortOrTheFaultsAreNone) {
   EXPECT_FALSE(plan_ports(settings, {"x"}).ok());
 }
 
+TEST(HasAddress, AnOwnPortNeedsOneUnlessItLeadsNowhere) {
+  device::PortInfo port;
+  port.name = "p";
+  nic::PortConfig config;
+  EXPECT_EQ(check_has_address(port, "net_ring", config).message(),
+            "port p: an own port needs an address: name one, such as --port "
+            "p,address=10.0.0.1/24");
+  port.kernel_if_index = 7;
+  EXPECT_EQ(check_has_address(port, "net_af_packet", config).message(),
+            "port p: an own port needs an address: name one, such as --port p,address=10.0.0.1/24, "
+            "or give its kernel interface one, which is then shared");
+  EXPECT_TRUE(check_has_address(port, "net_pcap", config).ok());
+  EXPECT_TRUE(check_has_address(port, "net_null", config).ok());
+  port.ownership = device::PortOwnership::kShared;
+  EXPECT_TRUE(check_has_address(port, "net_af_packet", config).ok());
+  port.ownership = device::PortOwnership::kOwn;
+  config.addresses = {{Gid::from_ipv4(0x0A000001), 24}};
+  EXPECT_TRUE(check_has_address(port, "net_ring", config).ok());
+}
+
 }  // namespace
 }  // namespace uroce::start

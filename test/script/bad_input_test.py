@@ -36,6 +36,8 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
         ('no such port', {'own': ['--rings', '1', '--port', 'net_ring_u7,address=10.0.0.1/24']},
          'net_ring_u7: no such DPDK port; there are: net_ring_u0, net_ring_u1'),
         ('no port at all', {'own': []}, '--rings 1'),
+        ('a port of our own without an address', {'own': ['--rings', '1', '--port', 'net_ring_u0']},
+         '--port net_ring_u0,address=10.0.0.1/24'),
         ('an address that is none', {'own': ['--port', 'net_ring_u0,address=10.0.0.300/24']},
          '10.0.0.300/24'),
         ('an address without a way to it', own() | {'text': 'create qp 0 rc\n'
@@ -86,16 +88,18 @@ def an_address_that_the_port_has_not():
                         f'link set {interface} up', 'link set vb up',
                         f'addr add 10.9.0.1/24 dev {interface}'):
             subprocess.run(['ip', '-n', space, *command.split()], check=True)
-        result = subprocess.run(
+        results = [subprocess.run(
             [*inside, sys.argv[1], *EAL,
              f'--vdev=net_af_packet0,iface={interface},framesz=2048,blocksz=4096', '--', '--port',
-             'net_af_packet0,address=10.9.0.7/24'],
-            capture_output=True, text=True, input='', timeout=60)
+             f'net_af_packet0,address=10.9.0.7/24{ownership}'],
+            capture_output=True, text=True, input='', timeout=60) for ownership in ('', ',shared')]
     finally:
         subprocess.run(['ip', 'netns', 'del', space], check=True)
-    line = testroce.refusal(result)
-    assert '10.9.0.7' in line, line
-    print(f'an address that the port has not: {line}')
+    for result in results:
+        line = testroce.refusal(result)
+        assert f'address 10.9.0.7 is not on interface {interface}' in line, line
+        assert f'ip addr add 10.9.0.7/24 dev {interface}' in line, line
+        print(f'an address that the port has not: {line}')
 
 
 if os.geteuid() == 0:
