@@ -6,6 +6,7 @@
 #include <uroce/ib_verbs.h>
 #include <uroce/uroce.h>
 
+#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,13 +21,16 @@ struct Row {
   bool good = false;
 };
 
+// Set by the signal handler.
+extern volatile std::sig_atomic_t stop_asked;
+
 // Two devices of one process joined by memory rings, driven by this thread.
 struct Stage {
   uroce_context* context;
   ib_device* left;
   ib_device* right;
 
-  // Polls until `done` holds; throws when it does not within `seconds`.
+  // Polls until `done` holds; throws when it does not within `seconds` or a signal came.
   void drive(const std::function<bool()>& done, const char* what, double seconds = 5) const;
   // Shows what is going on, over the line before, when stderr is a terminal or once otherwise.
   void progress(const std::string& sentence) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The demo: two uroce devices in one process joined by memory rings, no NIC, no huge pages, no
 // root. Exit status 0 only if every check held.
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -39,7 +40,33 @@ int judge(uroce_context* context) {
   return 0;
 }
 
-int main() {
+void ask_to_stop(int) { stop_asked = 1; }
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+constexpr const char* kUsage =
+    "uroce-demo [--help]\n\n"
+    "Joins two uroce devices in this process by memory rings, runs RC and UD traffic between\n"
+    "them and compares every byte. Takes no options, needs no NIC, no huge pages and no root.\n"
+    "Exits with 0 when every check held, with 1 when one did not or a signal came, with 2 when\n"
+    "its arguments are wrong.\n";
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--help" || argument == "-h") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    std::fprintf(stderr, "uroce-demo: unknown argument %s: it takes none but --help\n", argv[i]);
+    return 2;
+  }
+  catch_signals();
   const int status = app::run_on_ring_pair({.program = "uroce-demo"}, judge);
   if (status == 0) std::printf("\nall checks held\n");
   return status;
@@ -48,4 +75,4 @@ int main() {
 }  // namespace
 }  // namespace uroce::demo
 
-int main() { return uroce::demo::main(); }
+int main(int argc, char** argv) { return uroce::demo::main(argc, argv); }

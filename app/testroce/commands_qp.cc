@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Commands about queue pairs: create, connect, activate, destroy, and the memory that peers may
 // use.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -17,13 +18,13 @@ ib_mtu active_mtu(ib_device* device) {
   return port.active_mtu;
 }
 
-void connect_to(QueuePair& qp, const ib_gid& peer, uint32_t qpn, uint32_t psn) {
+void connect_to(QueuePair& qp, const ib_gid& peer, uint32_t qpn, ib_mtu mtu, uint32_t psn) {
   if (qp.type != IB_QPT_RC) {
     throw std::runtime_error("qp " + std::to_string(qp.id) +
                              " is UD: activate qp ID QKEY makes it ready");
   }
   ib_device* device = qp.endpoint->device();
-  qp.endpoint->connect(peer, qpn, active_mtu(device), psn, source_index(device, peer));
+  qp.endpoint->connect(peer, qpn, mtu, psn, source_index(device, peer));
   qp.ready = true;
   std::printf("qp %u: connected to QPN 0x%06x\n", qp.id, qpn);
 }
@@ -41,14 +42,20 @@ void destroy_qp(Session& session, const Parsed& parsed) {
 }
 
 void connect_qp(Session& session, const Parsed& parsed) {
-  connect_to(session.qp(parsed.id), parse_address(parsed.address), parsed.qpn, parsed.psn);
+  QueuePair& qp = session.qp(parsed.id);
+  connect_to(qp, parse_address(parsed.address), parsed.qpn, active_mtu(qp.endpoint->device()),
+             parsed.psn);
 }
 
 void connect_pair(Session& session, const Parsed& parsed) {
   QueuePair& a = session.qp(parsed.id);
   QueuePair& b = session.qp(parsed.peer);
-  connect_to(a, own_address(b.endpoint->device()), b.endpoint->qp()->qp_num, parsed.psn);
-  connect_to(b, own_address(a.endpoint->device()), a.endpoint->qp()->qp_num, parsed.psn);
+  ib_device* device_a = a.endpoint->device();
+  ib_device* device_b = b.endpoint->device();
+  // One path MTU for both directions: what the smaller port takes.
+  const ib_mtu mtu = std::min(active_mtu(device_a), active_mtu(device_b));
+  connect_to(a, own_address(device_b), b.endpoint->qp()->qp_num, mtu, parsed.psn);
+  connect_to(b, own_address(device_a), a.endpoint->qp()->qp_num, mtu, parsed.psn);
 }
 
 void activate_qp(Session& session, const Parsed& parsed) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Commands that move data and judge what came.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -22,12 +23,19 @@ void require_ready(const QueuePair& qp) {
                                           : " is not connected yet: connect qp or connect pair"));
 }
 
+void require_count(uint32_t count) {
+  if (count == 0) throw std::runtime_error("COUNT is 0: give at least 1");
+}
+
 // Posts `count` requests, as many at once as there are slots, and waits for their completions.
-// `post` gets the number of the message, which names its slot.
+// `post` gets the number of the message, which names its slot. Requests of an earlier command that
+// ran out of time are in front, and complete first.
 void run_traffic(Session& session, QueuePair& qp, const char* what, uint32_t count,
                  const std::function<void(uint64_t message)>& post) {
   require_ready(qp);
-  const uint64_t target = qp.sent + count;
+  require_count(count);
+  const uint64_t first = qp.sent;
+  const uint64_t target = first + count;
   const uint64_t wrong_before = qp.read_wrong;
   qp.error.clear();
   const auto advance = [&] {
@@ -41,8 +49,11 @@ void run_traffic(Session& session, QueuePair& qp, const char* what, uint32_t cou
   const std::string summary = name_of(qp) + ": " + what + ": ";
   if (!qp.error.empty()) throw std::runtime_error(summary + qp.error);
   if (!done) {
-    throw std::runtime_error(summary + std::to_string(target - qp.completed) + " of " +
-                             std::to_string(count) + " not completed after 10 s");
+    const uint64_t earlier = qp.completed < first ? first - qp.completed : 0;
+    std::string sentence = summary + std::to_string(target - std::max(qp.completed, first)) +
+                           " of " + std::to_string(count) + " not completed after 10 s";
+    if (earlier != 0) sentence += ", nor " + std::to_string(earlier) + " of earlier commands";
+    throw std::runtime_error(sentence);
   }
   if (qp.read_wrong != wrong_before) {
     throw std::runtime_error(summary + std::to_string(qp.read_wrong - wrong_before) +
@@ -143,6 +154,7 @@ void rdma_qp(Session& session, const Parsed& parsed) {
 void post_recv(Session& session, const Parsed& parsed) {
   QueuePair& qp = session.qp(parsed.id);
   require_ready(qp);
+  require_count(parsed.count);
   if (parsed.count > kRecvSlots - qp.recv_posted) {
     throw std::runtime_error(name_of(qp) + " has room for " +
                              std::to_string(kRecvSlots - qp.recv_posted) + " more receives");

@@ -7,7 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -99,6 +102,10 @@ std::string trimmed(const std::string& line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
+std::runtime_error unreadable(const std::string& path, int error) {
+  return std::runtime_error("--cmdline-file: cannot read " + path + ": " + std::strerror(error));
+}
+
 bool input_is_ready() {
   pollfd in{STDIN_FILENO, POLLIN, 0};
   return poll(&in, 1, 0) > 0;
@@ -169,8 +176,10 @@ void execute(Command command, const Parsed& parsed) {
 }
 
 void run_file(Session& session, const std::string& path) {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);  // opens like a file
   std::ifstream file(path);
-  if (!file) throw std::runtime_error("--cmdline-file: cannot read " + path);
+  if (folder || !file) throw unreadable(path, folder ? EISDIR : errno);
   Parser parser(session);
   std::string line;
   for (unsigned number = 1; std::getline(file, line) && !Session::stopping(); ++number) {
@@ -183,7 +192,9 @@ void run_file(Session& session, const std::string& path) {
       where.append(":").append(std::to_string(number)).append(": ");
       throw std::runtime_error(where.append(error));
     }
+    errno = 0;  // of the next read
   }
+  if (file.bad()) throw unreadable(path, errno != 0 ? errno : EIO);
 }
 
 unsigned run_prompt(Session& session, const std::function<void()>& every_turn) {
