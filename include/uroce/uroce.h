@@ -30,7 +30,8 @@ struct ib_device;
  *
  * 0, and *context set; or -EINVAL (an argument), -ENODEV (no such port), -ENOMEM (not enough
  * memory: the sentence names the -m that would do), -EADDRINUSE (another stack on a shared port),
- * -EALREADY (EAL was started before in this process; a running one can be adopted), -EPERM, -EIO.
+ * -EALREADY (EAL was started before in this process; a running one can be adopted), -EBUSY (another
+ * process uses EAL's file prefix), -EPERM, -EIO.
  * After an error nothing is left behind, except that DPDK cannot be started a second time.
  *
  * One context at a time in a process. Not thread-safe against itself and uroce_stop.

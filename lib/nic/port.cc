@@ -25,6 +25,19 @@
 namespace uroce::nic {
 namespace {
 
+// Vdevs that EAL was given and has no port for.
+std::string missing_vdevs() {
+  std::vector<std::string> names;
+  rte_devargs* devargs = nullptr;
+  RTE_EAL_DEVARGS_FOREACH("vdev", devargs) {
+    uint16_t id = 0;
+    if (rte_eth_dev_get_port_by_name(devargs->name, &id) != 0) names.emplace_back(devargs->name);
+  }
+  if (names.empty()) return "";
+  return "EAL could not make the vdev " + absl::StrJoin(names, ", ") +
+         ": its own words are above, more with --log-level=8 before --";
+}
+
 std::string port_names() {
   std::vector<std::string> names;
   for (uint64_t id = rte_eth_find_next(0); id < RTE_MAX_ETHPORTS;
@@ -34,6 +47,7 @@ std::string port_names() {
       names.push_back(name);
     }
   }
+  if (const std::string missing = missing_vdevs(); !missing.empty()) return missing;
   return names.empty() ? "there is none, give EAL a --vdev or bind a NIC"
                        : "there are: " + absl::StrJoin(names, ", ");
 }

@@ -38,6 +38,9 @@ class Observe : public testing::Test {
   static void TearDownTestSuite() {
     ASSERT_NE(context_, nullptr);
     EXPECT_EQ(uroce_stop(context_), 0) << uroce_error();
+    const char* const arguments[] = {"observe_test", "--no-huge", "--", "--rings", "1"};
+    EXPECT_EQ(uroce_start(5, arguments, &context_), -EALREADY) << "DPDK starts once";
+    EXPECT_EQ(context_, nullptr);
   }
   static uroce_context* context_;
 };

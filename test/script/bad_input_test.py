@@ -47,9 +47,37 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
         ('a worker without an lcore', own('--mode', 'worker'), '-l 0,1'),
         ('no huge pages', {'eal': [option for option in EAL if option != '--no-huge']},
          '--no-huge'),
-        ('an argument that EAL refuses', {'eal': [*EAL, '--bogus']}, '-l 0 --bogus'),
+        ('an argument that EAL does not know', {'eal': [*EAL, '--bogus']},
+         'EAL has no option --bogus'),
+        ('an argument that EAL refuses', {'eal': [*EAL, '--iova-mode=x']},
+         '-l 0 --iova-mode=x'),
         ('a command file that is not there', own('--cmdline-file', '/nonexistent'),
          '/nonexistent'),
+        ('a command file that is a directory', own('--cmdline-file', '/tmp'),
+         'cannot read /tmp: Is a directory'),
+        ('a command file that fails', own('--cmdline-file', '/proc/self/mem'),
+         'cannot read /proc/self/mem: Input/output error'),
+        ('no messages', own() | {'text': 'create qp 0 rc\ncreate qp 1 rc\nconnect pair 1 2 0\n'
+         'send 1 5 0\n', 'inside': 'COUNT is 0'}, 'commands failed'),
+        ('one address on two ports', {'own': ['--rings', '1', '--port',
+         'net_ring_u0,address=10.0.0.1/24', '--port', 'net_ring_u1,address=10.0.0.1/24']},
+         'address 10.0.0.1 of port net_ring_u1 is that of port net_ring_u0'),
+        ('a secondary process', {'eal': [*EAL, '--proc-type=secondary']},
+         '--proc-type=secondary: uroce runs in primary processes only'),
+        ('a secondary process, in short', {'eal': [*EAL, '--proc', 'auto']},
+         '--proc-type=auto: uroce runs in primary processes only'),
+        ('a CPU that is not there', {'eal': [*EAL[:-1], '9999']}, '-l 9999: there is no CPU 9999'),
+        ('a vdev without its interface', {'eal': [*EAL, '--vdev=net_af_packet0']},
+         '--vdev=net_af_packet0: add iface=NAME'),
+        ('a vdev on an interface that is not there',
+         {'eal': [*EAL, '--vdev', 'net_af_packet0,iface=nope']},
+         "--vdev=net_af_packet0,iface=nope: there is no network interface 'nope'"),
+        ('a vdev on a file that is not there',
+         {'eal': [*EAL, '--vdev=net_pcap0,rx_pcap=/nonexistent,tx_pcap=/dev/null']},
+         "cannot read '/nonexistent' (No such file or directory)"),
+        ('a vdev on a file that is no capture',
+         {'eal': [*EAL, '--vdev=net_pcap0,rx_pcap=/dev/null,tx_pcap=/dev/null'],
+          'own': ['--port', 'net_pcap0']}, 'EAL could not make the vdev net_pcap0'),
         ('a command that does not exist', own('--cmdline-file', commands.name),
          f'{commands.name}:2: no such command "frobnicate 1"'),
         ('no period', own('--stats-period', 'soon'), '"soon"'),
@@ -59,6 +87,7 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
         result = testroce.run(sys.argv[1], **how)
         line = testroce.refusal(result)
         assert wanted in line and inside in result.stdout, f'{what}: {result}'
+        assert 'EAL common options' not in result.stdout or 'refuses' in what, f'{what}: {result}'
         print(f'{what}: {line}')
 
 
@@ -76,6 +105,44 @@ def no_memory_for_tables():
 
 
 no_memory_for_tables()
+
+
+def a_file_prefix_that_is_taken():
+    """Two programs that share DPDK's files; the first lives until its input ends."""
+    eal = [*(option for option in EAL if option != '--no-shconf'),
+           '--file-prefix', f'uroce-input-{os.getpid()}']
+    first = subprocess.Popen([sys.argv[1], *eal, '--', *PORTS], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        first.stdin.write('show port 0\n')
+        first.stdin.flush()
+        first.stdout.readline()  # it runs
+        line = testroce.refusal(testroce.run(sys.argv[1], eal=eal))
+    finally:
+        first.communicate(timeout=60)
+    assert f'is in use by process {first.pid}' in line and '--no-shconf' in line, line
+    print(f'a file prefix that is taken: {line}')
+
+
+def the_demo_takes_no_options():
+    demo = subprocess.run([sys.argv[2], '--frobnicate'], capture_output=True, text=True, timeout=60)
+    assert demo.returncode == 2 and demo.stderr.splitlines() == [
+        'uroce-demo: unknown argument --frobnicate: it takes none but --help'], demo
+    usage = subprocess.run([sys.argv[2], '--help'], capture_output=True, text=True, timeout=60)
+    assert usage.returncode == 0 and usage.stdout.startswith('uroce-demo [--help]'), usage
+
+
+def the_demo_ends_at_a_signal():
+    demo = subprocess.Popen([sys.argv[2]], stderr=subprocess.PIPE, text=True)
+    demo.stderr.readline()  # under way
+    demo.terminate()
+    rest = demo.communicate(timeout=60)[1]
+    assert demo.returncode == 1 and rest.splitlines()[-1] == 'uroce-demo: interrupted', rest
+
+
+a_file_prefix_that_is_taken()
+the_demo_takes_no_options()
+the_demo_ends_at_a_signal()
 
 
 def an_address_that_the_port_has_not():

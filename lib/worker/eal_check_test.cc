@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What EAL would refuse with a page of usage, or not at all, is refused in one sentence.
+#include "worker/eal_check.h"
+
+#include <gtest/gtest.h>
+
+namespace uroce::worker {
+namespace {
+
+std::string error_of(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"prog", "--no-huge"});
+  const absl::Status status = check_arguments(arguments);
+  return status.ok() ? "ok" : std::string(status.message());
+}
+
+TEST(EalCheck, TakesWhatEalTakes) {
+  EXPECT_EQ(error_of({"--no-pci", "--no-shconf", "--no-telemetry", "-m", "256", "-l", "0"}), "ok");
+  EXPECT_EQ(error_of({"-l0", "--proc-type=primary", "--huge-unlink", "--log-level", "8"}), "ok");
+  EXPECT_EQ(error_of({"--lcores", "0@0,77@(0)", "--vdev=net_ring0", "-a", "0:0.0"}), "ok");
+}
+
+TEST(EalCheck, RefusesOtherProcessesThanPrimary) {
+  const std::string rest =
+      ": uroce runs in primary processes only: leave it out, and give --file-prefix NAME beside "
+      "another DPDK program";
+  EXPECT_EQ(error_of({"--proc-type=secondary"}), "--proc-type=secondary" + rest);
+  EXPECT_EQ(error_of({"--proc-type", "auto"}), "--proc-type=auto" + rest);
+  EXPECT_EQ(error_of({"--proc=auto"}), "--proc-type=auto" + rest) << "shortened";
+}
+
+TEST(EalCheck, NamesWhatIsNoOption) {
+  EXPECT_EQ(error_of({"--no-pci", "--bogus"}).substr(0, 26), "EAL has no option --bogus:");
+  EXPECT_EQ(error_of({"-x"}).substr(0, 21), "EAL has no option -x:");
+  EXPECT_EQ(error_of({"--rings", "1"}).substr(0, 26), "EAL has no option --rings:");
+  EXPECT_EQ(error_of({"--vdev"}), "--vdev of EAL needs a value");
+  EXPECT_EQ(error_of({"-l"}), "-l of EAL needs a value");
+}
+
+TEST(EalCheck, NamesACpuThatIsNotThere) {
+  EXPECT_EQ(error_of({"-l", "0,9999"}).substr(0, 39), "-l 0,9999: there is no CPU 9999 here, t");
+  EXPECT_EQ(error_of({"-l", "0-9999"}).substr(0, 39), "-l 0-9999: there is no CPU 9999 here, t");
+  EXPECT_EQ(error_of({"--lcores=(1,2)@(0,9999)"}).substr(0, 52),
+            "--lcores (1,2)@(0,9999): there is no CPU 9999 here, ");
+}
+
+TEST(EalCheck, NamesWhatAVdevLacks) {
+  EXPECT_EQ(error_of({"--vdev=net_af_packet0"}),
+            "--vdev=net_af_packet0: add iface=NAME, the network interface to use");
+  EXPECT_EQ(error_of({"--vdev", "eth_af_packet0,framesz=2048,iface=nope"}),
+            "--vdev=eth_af_packet0,framesz=2048,iface=nope: there is no network interface 'nope' "
+            "here (ip link lists them)");
+  EXPECT_EQ(error_of({"--vdev=net_pcap0,rx_pcap=/nonexistent"}),
+            "--vdev=net_pcap0,rx_pcap=/nonexistent: cannot read '/nonexistent' (No such file or "
+            "directory): give rx_pcap a capture file");
+  EXPECT_EQ(error_of({"--vdev=net_pcap0,rx_pcap=/dev/null"}), "ok");
+}
+
+TEST(EalCheck, FindsAnOptionHoweverItIsWritten) {
+  EXPECT_TRUE(has_option({"prog", "--log-level", "8"}, "log-level"));
+  EXPECT_TRUE(has_option({"prog", "--log-l=8"}, "log-level"));
+  EXPECT_FALSE(has_option({"prog", "--no-pci"}, "log-level"));
+}
+
+}  // namespace
+}  // namespace uroce::worker
