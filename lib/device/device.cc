@@ -141,7 +141,8 @@ void Device::refresh_link() {
   }
   const bool was_up = info_.link_up;
   const bool flapped = was_up && info.link_up && info.link_changes != info_.link_changes;
-  // A frame size that has become too small keeps the old path MTU: the port drops what is too long.
+  // A frame size that has become too small for any path MTU keeps the old one: the port drops what
+  // is too long.
   take_port_info(info);
   if (info.link_up == was_up && !flapped) return;
   // It was down for a moment, perhaps to come up at another switch: that is two changes.

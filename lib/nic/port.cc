@@ -17,8 +17,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "device/port_mtu.h"
 #include "nic/fault_stage.h"
-#include "nic/hw_time.h"
 #include "nic/pool.h"
 #include "nic/ring_pairs.h"
 
@@ -59,8 +59,7 @@ std::string devargs_of(const rte_eth_dev_info& dev) {
 
 constexpr auto kMemifServerWait = std::chrono::seconds(2);
 constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
-constexpr uint64_t kRxOffloads =
-    RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM | RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+constexpr uint64_t kRxOffloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
 
 // Which drivers deliver every frame of the wire, whatever its destination.
 bool filters_nothing(const std::string& driver) {
@@ -96,7 +95,7 @@ absl::StatusOr<std::unique_ptr<Port>> Port::open(const PortConfig& config) {
   if (absl::Status status = port->choose_size(dev); !status.ok()) return status;
   if (absl::Status status = port->configure(dev); !status.ok()) return status;
   if (absl::Status status = port->start(); !status.ok()) return status;
-  port->make_queues((dev.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0);
+  port->make_queues();
   if (absl::Status status = port->open_filter(); !status.ok()) return status;
   return port;
 }
@@ -252,8 +251,8 @@ absl::Status Port::start() {
       "port %s: it refuses the promiscuous mode asked for: %s", name_, rte_strerror(-result)));
 }
 
-void Port::make_queues(bool stamps) {
-  const HwTimeField hw_time = stamps ? find_hw_time(port_id_) : HwTimeField{};
+void Port::make_queues() {
+  frame_bytes_taken_ = size_.frame_bytes_max;
   for (uint16_t i = 0; i < config_.queue_count; ++i) {
     QueueSettings settings{.port_id = port_id_,
                            .queue_id = i,
@@ -262,9 +261,7 @@ void Port::make_queues(bool stamps) {
                            .ignore_udp_checksum = driver_ == "net_af_packet",
                            .drop_everything = driver_ == "net_null",
                            .drop_own_mac = if_index_ != 0,
-                           .mac = mac_,
-                           .timestamp_offset = hw_time.offset,
-                           .timestamp_flag = hw_time.flag};
+                           .mac = mac_};
     queues_.push_back(std::make_unique<Queue>(settings));
     if (config_.faults.any()) {
       FaultPlan plan = config_.faults;
@@ -330,7 +327,10 @@ device::PortInfo Port::info() {
   if (kernel_ != nullptr) {  // ethdev does not follow a kernel interface's link
     const absl::StatusOr<KernelLink> kernel_link = kernel_->link();
     info.link_up = kernel_link.ok() && kernel_link->up;
-    if (kernel_link.ok()) info.link_changes = kernel_link->carrier_changes;
+    if (kernel_link.ok()) {
+      info.link_changes = kernel_link->carrier_changes;
+      info.frame_bytes_max = follow_mtu(*kernel_link);
+    }
   }
   info.link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
   info.numa_node = socket_;
@@ -340,6 +340,23 @@ device::PortInfo Port::info() {
                          : (filter_ == nullptr ? device::FilterKind::kNone : filter_->kind());
   info.kernel_if_index = if_index_;
   return info;
+}
+
+// The interface's MTU may have changed: what its link takes now, at most what the port was made
+// for.
+uint32_t Port::follow_mtu(const KernelLink& link) {
+  const uint32_t taken = std::min(size_.frame_bytes_max, link.mtu + device::kEthernetBytes);
+  if (taken == frame_bytes_taken_) return taken;
+  const uint32_t tag = config_.vlan_id != 0 ? 4 : 0;
+  for (auto& queue : queues_) queue->set_tx_bytes_max(taken + tag);
+  if (taken < std::exchange(frame_bytes_taken_, taken)) {
+    const uint32_t wanted = size_.frame_bytes_max - device::kEthernetBytes;
+    log(
+        absl::StrFormat("port %s: interface %s has MTU %d now: longer packets are dropped and "
+                        "counted as tx_too_long; ip link set %s mtu %d",
+                        name_, link.name, link.mtu, link.name, wanted));
+  }
+  return taken;
 }
 
 // Shared: asked anew, because the kernel's addresses come and go; the guard goes with them.

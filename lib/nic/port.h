@@ -68,7 +68,8 @@ class Port final : public device::PortOps {
   absl::Status start();
   int start_device();
   absl::Status open_filter();
-  void make_queues(bool stamps);
+  void make_queues();
+  uint32_t follow_mtu(const KernelLink& link);
   void log(const std::string& line) const;
   bool shared() const { return ownership_ == device::PortOwnership::kShared; }
 
@@ -82,6 +83,7 @@ class Port final : public device::PortOps {
   MacAddress mac_;
   FrameSize size_;
   uint32_t interface_mtu_ = 0;
+  uint32_t frame_bytes_taken_ = 0;  // by the link at the last look, at most what size_ says
   device::PortOwnership ownership_ = device::PortOwnership::kOwn;
   bool open_ = false;
   bool warned_numa_ = false;

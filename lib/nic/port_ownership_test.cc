@@ -140,6 +140,28 @@ TEST_F(AfPacketTest, LargestFrameOfThePortArrivesWhole) {
   b->queue(0).release({frames.data(), 1});
 }
 
+TEST_F(AfPacketTest, AnMtuThatGoesDownIsToldOnceAndLongerFramesAreDroppedAndCounted) {
+  own_on_both();
+  const uint32_t before = a->info().frame_bytes_max;
+  test_log().clear();
+  run("ip link set va mtu 1500");
+  EXPECT_EQ(a->info().frame_bytes_max, 1514u);
+  EXPECT_EQ(a->info().frame_bytes_max, 1514u);
+  ASSERT_EQ(test_log().size(), 1u);
+  EXPECT_THAT(test_log()[0],
+              AllOf(HasSubstr("interface va has MTU 1500"), HasSubstr("ip link set va mtu 8112")));
+  send_to(*a, b->info().mac, 5, 1515);
+  send_to(*a, b->info().mac, 6, 1514);
+  EXPECT_EQ(wait_tags(b->queue(0)), std::vector<int>{6});
+  EXPECT_EQ(a->queue(0).counters().tx_too_long.value(), 1u);
+  run("ip link set va mtu 9000");
+  EXPECT_EQ(a->info().frame_bytes_max, before);
+  send_to(*a, b->info().mac, 7, 1515);
+  EXPECT_EQ(wait_tags(b->queue(0)), std::vector<int>{7});
+  EXPECT_EQ(a->queue(0).counters().tx_too_long.value(), 1u);
+  EXPECT_EQ(test_log().size(), 1u);
+}
+
 TEST_F(AfPacketTest, OwnFilterComesAndGoesInIpMaddr) {
   own_on_both();
   const MacAddress group{{0x01, 0x00, 0x5e, 0x01, 0x02, 0x03}};

@@ -8,7 +8,6 @@
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
-#include <rte_mbuf_dyn.h>
 
 #include <algorithm>
 #include <cstring>
@@ -56,7 +55,6 @@ void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, Time arrival
   frame.looped = false;
   frame.token = token_of(mbuf, marks);
   frame.arrival = arrival;
-  frame.hw_time = Time{};
   const uint64_t flags = mbuf->ol_flags;
   if (((flags & kTellingFlags) | marks) == 0) return;
   if ((marks & kLoopedMark) != 0) {
@@ -127,12 +125,7 @@ uint32_t Queue::take_burst(Time now, std::span<RxFrame> out) {
         continue;
       }
     }
-    RxFrame& frame = out[count++];
-    describe(frame, mbuf, marks, now);
-    if ((mbuf->ol_flags & settings_.timestamp_flag) != 0) {
-      frame.hw_time = Time{Duration{static_cast<int64_t>(
-          *RTE_MBUF_DYNFIELD(mbuf, settings_.timestamp_offset, const rte_mbuf_timestamp_t*))}};
-    }
+    describe(out[count++], mbuf, marks, now);
   }
   counters_.rx_bytes.add(bytes);
   return count;
@@ -233,6 +226,7 @@ void Queue::submit(uint32_t filled) {
   std::array<rte_mbuf*, kBurst> wire;
   uint32_t wire_count = 0;
   uint64_t wire_bytes = 0;
+  const uint32_t tx_bytes_max = tx_bytes_max_.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < filled; ++i) {
     const TxSlot& slot = slots_[i];
     UROCE_ASSERT(slot.length != 0 && slot.length <= slot.capacity);
@@ -243,6 +237,12 @@ void Queue::submit(uint32_t filled) {
       if (slot.route == Route::kBoth) rte_mbuf_refcnt_update(mbuf, 1);
       push_local(mbuf);
       if (slot.route == Route::kLocal) continue;
+    }
+    // A port may choke on it for good: the ring of net_af_packet stops at such a frame.
+    if (slot.length > tx_bytes_max) [[unlikely]] {
+      ++counters_.tx_too_long;
+      rte_pktmbuf_free(mbuf);
+      continue;
     }
     wire[wire_count++] = mbuf;
     wire_bytes += slot.length;

@@ -9,6 +9,7 @@
 #define UROCE_NIC_QUEUE_H
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -43,6 +44,7 @@ struct QueueCounters {
   Counter tx_short_bursts;    // the port took less than it was given: back-pressure
   Counter tx_local_full;      // no slots lent: the local route is full
   Counter tx_no_mbuf;         // fewer slots lent: the pool was empty
+  Counter tx_too_long;        // longer than the link takes since its MTU went down: dropped
 };
 
 // What Port knows of the queue when it makes it.
@@ -55,8 +57,6 @@ struct QueueSettings {
   bool drop_everything = false;      // net_null: what it receives means nothing
   bool drop_own_mac = false;         // the port also shows what its own host sends
   MacAddress mac{};
-  int timestamp_offset = -1;    // mbuf dynamic field of the hardware time, -1: none
-  uint64_t timestamp_flag = 0;  // its ol_flags bit
 };
 
 class Queue {
@@ -80,6 +80,10 @@ class Queue {
   // wire) or receive (local) ask again. Nothing is lent meanwhile.
   bool blocked() const { return pending_count_ != 0 || local_count_ > kLocalCapacity - kBurst; }
   void flush();
+
+  // The longest frame that the link takes, VLAN tag included; longer ones are dropped when they are
+  // submitted. Any thread.
+  void set_tx_bytes_max(uint32_t bytes) { tx_bytes_max_.store(bytes, std::memory_order_relaxed); }
 
   // Lets go of every mbuf that it holds: lent slots, pending and local frames, and what the port
   // has ready (bounded). After the last use of the queue, before the port stops.
@@ -110,6 +114,7 @@ class Queue {
   const QueueSettings settings_;
   QueueCounters counters_;
   std::unique_ptr<FaultStage> faults_;
+  std::atomic<uint32_t> tx_bytes_max_{UINT32_MAX};
   // Slots [0, first_lent_) are used up, the rest up to lent_count_ hold an empty mbuf each.
   std::array<TxSlot, kBurst> slots_;
   uint32_t first_lent_ = 0;

@@ -34,6 +34,8 @@ inline constexpr CounterName<QueueCounters> kQueueCounterNames[] = {
      "bursts of which the port took only a part: sending waited"},
     {&QueueCounters::tx_local_full, "tx_local_full", "turns without sending: local route full"},
     {&QueueCounters::tx_no_mbuf, "tx_no_mbuf", "turns with less sending: no mbuf free"},
+    {&QueueCounters::tx_too_long, "tx_too_long",
+     "frames dropped: longer than the interface's MTU now allows"},
 };
 
 inline constexpr CounterName<FaultCounters> kFaultCounterNames[] = {

@@ -42,7 +42,6 @@ TEST_F(QueueTest, ReceivedFrameSaysWhatThePortKnows) {
   ASSERT_EQ(b->queue(0).receive(now, frames), 1u);
   EXPECT_EQ(frames[0].length, 64u);
   EXPECT_EQ(frames[0].arrival, now);
-  EXPECT_EQ(frames[0].hw_time, Time{});
   EXPECT_FALSE(frames[0].looped);
   EXPECT_FALSE(frames[0].vlan_stripped);
   EXPECT_FALSE(frames[0].icrc_good);

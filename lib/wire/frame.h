@@ -26,7 +26,6 @@ struct RxFrame {
   bool looped = false;     // never left this host: came by Route::kLocal or kBoth
   Token token{};
   Time arrival{};  // of the burst
-  Time hw_time{};  // Time{}: the port gives none
 };
 
 // Where a frame that the core made goes: to the port, back into this device, or both.
