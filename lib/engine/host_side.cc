@@ -78,6 +78,8 @@ bool HostSide::set_addresses(Time now, const SetAddressesCommand& command) {
     mld_.set_address(link_local);
   }
   follow_addresses(now, command.addresses);
+  igmp_.hurry_leaves(now, command.addresses.empty());
+  mld_.hurry_leaves(now, command.addresses.empty());
   stack_.announce(now);
   return true;
 }

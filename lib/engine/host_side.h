@@ -27,7 +27,7 @@ class HostSide {
 
   // False, and nothing changed, when the stack cannot take them (neigh/next_hop.h). New addresses
   // are announced, and the solicited-node groups of IPv6 ones joined: those of addresses that have
-  // gone are left.
+  // gone are left. Who has no address is about to go: leaves are repeated soon.
   bool set_addresses(Time now, const SetAddressesCommand& command);
   void link_up(Time now);
 
@@ -48,6 +48,9 @@ class HostSide {
   // When handle_timeout or poll_frame has something to do: known beforehand, since every turn of
   // the loop asks.
   Time poll_timeout() const { return due_; }
+
+  // Groups whose leave is still to be reported, or reported again. Any thread.
+  uint32_t groups_leaving() const { return igmp_.leaving_count() + mld_.leaving_count(); }
 
   // For display.
   const neigh::HostStack& stack() const { return stack_; }

@@ -54,6 +54,9 @@ class GroupHost {
   // idempotent.
   bool join(Time now, const Gid& group);
   bool leave(Time now, const Gid& group);
+  // See report_schedule.h.
+  void hurry_leaves(Time now, bool hurry) { schedule_.hurry_leaves(now, hurry); }
+  uint32_t leaving_count() const { return schedule_.leaving_count(); }
   // The link came up, perhaps to another switch: all groups are reported again.
   void link_up(Time now) { schedule_.reannounce(now); }
 

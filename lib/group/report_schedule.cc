@@ -65,6 +65,17 @@ void ReportSchedule::reannounce(Time now) {
   }
 }
 
+void ReportSchedule::hurry_leaves(Time now, bool hurry) {
+  leave_repeat_within_ = hurry ? kHurriedRepeatWithin : kRepeatWithin;
+  if (!hurry || leaving_count() == 0) return;
+  for (uint32_t slot = 0; slot < slots_; ++slot) {
+    Entry& entry = entries_[slot];
+    if (entry.state != State::kLeaving || entry.change_due <= now + kHurriedRepeatWithin) continue;
+    entry.change_due = now + random_.delay_within(kHurriedRepeatWithin);
+    update_due(slot);
+  }
+}
+
 void ReportSchedule::handle_general_query(Time now, Duration response_within, Answer answer) {
   response_within = std::max(response_within, kResponseWithinMin);
   if (answer == Answer::kAtOnce) {
@@ -117,7 +128,8 @@ uint32_t ReportSchedule::take_due(Time now, std::span<wire::GroupRecord> out) {
   Repeat repeat{kNever, kNever};
   if (due_.next() <= now) {
     const Duration delay = random_.delay_within(kRepeatWithin);
-    repeat = {now + delay * (join_repeat_within_ / kRepeatWithin), now + delay};
+    repeat = {now + delay * (join_repeat_within_ / kRepeatWithin),
+              now + delay / (kRepeatWithin / leave_repeat_within_)};
   }
   while (count < out.size() && due_.next() <= now) {
     out[count++] = take_entry(now, due_.first(), repeat);
@@ -155,6 +167,7 @@ void ReportSchedule::free_slot(uint32_t slot) {
   index_.erase(hash_(entries_[slot].group), slot,
                [this](uint32_t other) { return hash_(entries_[other].group); });
   due_.clear(slot);
+  set_state(entries_[slot], State::kFree);
   entries_[slot] = Entry{};
   entries_[slot].next_free = free_;
   free_ = slot;
@@ -162,11 +175,19 @@ void ReportSchedule::free_slot(uint32_t slot) {
 
 void ReportSchedule::start_change(Time now, uint32_t slot, State state) {
   Entry& entry = entries_[slot];
-  entry.state = state;
+  set_state(entry, state);
   entry.suppressed = false;
   entry.changes_left = robustness_;
   entry.change_due = now;
   update_due(slot);
+}
+
+void ReportSchedule::set_state(Entry& entry, State state) {
+  uint32_t leaving = leaving_count();
+  leaving -= entry.state == State::kLeaving ? 1 : 0;
+  leaving += state == State::kLeaving ? 1 : 0;
+  leaving_count_.store(leaving, std::memory_order_relaxed);
+  entry.state = state;
 }
 
 void ReportSchedule::update_due(uint32_t slot) {

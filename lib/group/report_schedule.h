@@ -5,7 +5,8 @@
 // Each group that is joined, or left and not yet fully reported, has an entry with two deadlines:
 // of its next change report and of its answer to a query for it. A change (join or leave) is
 // reported at once and, because a frame may get lost, again after random delays of at most one
-// second (robustness 2: once). A later change starts these reports anew with the new record. A
+// second (robustness 2: once); a host that is about to go has less time, and repeats its leaves
+// within a tenth of it. A later change starts these reports anew with the new record. A
 // query for one group sets the entry's answer to a random time within the time that the querier
 // allows; a general query sets one answer for all groups, which walks over the entries. An answer
 // that is due within that time anyway stays as it is: later queries neither put it off nor draw
@@ -22,6 +23,7 @@
 #ifndef UROCE_GROUP_REPORT_SCHEDULE_H
 #define UROCE_GROUP_REPORT_SCHEDULE_H
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -40,6 +42,7 @@ class ReportSchedule {
  public:
   static constexpr uint8_t kRobustness = 2;
   static constexpr Duration kRepeatWithin = std::chrono::seconds(1);
+  static constexpr Duration kHurriedRepeatWithin = std::chrono::milliseconds(100);
   // How a general query is answered: all groups at one time, or evenly over the querier's time.
   enum class Answer : uint8_t { kAtOnce, kSpread };
   // A querier that allows less gets its answer within this: bounds what a flood of queries costs.
@@ -56,9 +59,12 @@ class ReportSchedule {
   void reannounce(Time now);
 
   // How often a change is reported, 1 … 7, and within which time joins are reported again; leaves
-  // always within kRepeatWithin. For reports from now on.
+  // always within kRepeatWithin, or hurried. For reports from now on.
   void set_robustness(uint8_t robustness) { robustness_ = robustness; }
   void set_join_repeat_within(Duration within) { join_repeat_within_ = within; }
+
+  // From now on leaves are repeated within kHurriedRepeatWithin, those under way as well; or not.
+  void hurry_leaves(Time now, bool hurry);
 
   void handle_general_query(Time now, Duration response_within, Answer answer = Answer::kAtOnce);
   void handle_group_query(Time now, const Gid& group, Duration response_within);
@@ -75,6 +81,8 @@ class ReportSchedule {
 
   bool is_joined(const Gid& group) const;
   uint32_t joined_count() const { return joined_count_; }
+  // Groups that were left and are still to be reported, or reported again. Any thread.
+  uint32_t leaving_count() const { return leaving_count_.load(std::memory_order_relaxed); }
   // Leaves whose repetition was given up to make room.
   uint64_t leaves_cut_short() const { return leaves_cut_short_.value(); }
 
@@ -95,6 +103,7 @@ class ReportSchedule {
   uint32_t take_slot();
   void free_slot(uint32_t slot);
   void start_change(Time now, uint32_t slot, State state);
+  void set_state(Entry& entry, State state);
   void update_due(uint32_t slot);
   // When the changes of one frame are reported again.
   struct Repeat {
@@ -108,6 +117,7 @@ class ReportSchedule {
   uint32_t groups_max_;
   uint32_t slots_;
   uint32_t joined_count_ = 0;
+  std::atomic<uint32_t> leaving_count_{0};  // one writer
   uint32_t free_ = kNoSlot;
   uint32_t evict_from_ = 0;
   Random random_;
@@ -117,6 +127,7 @@ class ReportSchedule {
   std::unique_ptr<Entry[]> entries_;
   uint8_t robustness_ = kRobustness;
   Duration join_repeat_within_ = kRepeatWithin;
+  Duration leave_repeat_within_ = kRepeatWithin;
   Time general_due_ = kNever;  // when the next walk starts,
   Duration general_step_{};    // and its time from one record to the next
   Time walk_due_ = kNever;     // when the walk that is under way has its next record

@@ -48,6 +48,36 @@ TEST(ReportSchedule, JoinIsReportedAtOnceAndOnceMoreWithinASecond_Case61) {
   }
 }
 
+TEST(ReportSchedule, WhoIsAboutToGoRepeatsItsLeavesWithinATenthOfASecond) {
+  constexpr Gid kOther = Gid::from_ipv4(0xEF010202);
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    ReportSchedule schedule(8, seed);
+    schedule.join(kStart, kGroup);
+    schedule.join(kStart, kOther);
+    run(schedule, kStart + seconds(2));
+    const Time end = kStart + seconds(2);
+    schedule.leave(end, kGroup);
+    run(schedule, end);  // reported once
+    schedule.leave(end, kOther);
+    EXPECT_EQ(schedule.leaving_count(), 2u);
+    schedule.hurry_leaves(end, true);
+    const auto sent = run(schedule, end + milliseconds(100));
+    ASSERT_EQ(sent.size(), 3u);
+    EXPECT_EQ(schedule.leaving_count(), 0u);
+    EXPECT_EQ(schedule.poll_timeout(), kNever);
+  }
+}
+
+TEST(ReportSchedule, AGroupThatIsJoinedAgainIsNotLeavingAnyMore) {
+  ReportSchedule schedule(8, 1);
+  schedule.join(kStart, kGroup);
+  run(schedule, kStart + seconds(2));
+  schedule.leave(kStart + seconds(2), kGroup);
+  EXPECT_EQ(schedule.leaving_count(), 1u);
+  schedule.join(kStart + seconds(2), kGroup);
+  EXPECT_EQ(schedule.leaving_count(), 0u);
+}
+
 TEST(ReportSchedule, LeaveIsReportedLikewiseAndForgotten_Case61) {
   ReportSchedule schedule(8, 1);
   schedule.join(kStart, kGroup);

@@ -10,14 +10,17 @@
 #include <thread>
 
 #include "base/log.h"
+#include "engine/host_side.h"
 #include "start/port_plan.h"
 #include "verbs/face.h"
+#include "worker/quiet.h"
 
 namespace uroce::start {
 namespace {
 
 constexpr Duration kLinkPeriod{100'000'000};  // how often links are looked at
 constexpr Duration kDrainLimit{300'000'000};  // what is owed to peers has this long to go out
+constexpr Duration kLeaveLimit{800'000'000};  // leaves of groups, with their repetitions
 
 std::vector<std::string> present_ports() {
   std::vector<std::string> names;
@@ -152,11 +155,23 @@ void Context::look_at_links() {
 namespace {
 
 // A plain thread has no mempool cache until DPDK knows it; a thread that runs loops is made known
-// once, the first time.
+// once, the first time, and gives its lcore ID back when it ends: there are not many.
+class DpdkIdentity {
+ public:
+  DpdkIdentity() : ours_(rte_lcore_id() == LCORE_ID_ANY && rte_thread_register() == 0) {}
+  ~DpdkIdentity() {
+    if (ours_) rte_thread_unregister();
+  }
+  DpdkIdentity(const DpdkIdentity&) = delete;
+  DpdkIdentity& operator=(const DpdkIdentity&) = delete;
+
+ private:
+  const bool ours_;
+};
+
 void register_with_dpdk() {
-  static thread_local const bool registered =
-      rte_lcore_id() != LCORE_ID_ANY || rte_thread_register() == 0;
-  static_cast<void>(registered);
+  static thread_local const DpdkIdentity identity;
+  static_cast<void>(identity);
 }
 
 }  // namespace
@@ -204,25 +219,37 @@ uint32_t Context::poll() {
   return moved;
 }
 
-// Lets the engines run: until nothing has moved for a while, or for the whole of `limit`.
-void Context::run_for(Duration limit, bool until_idle) {
+bool Context::groups_are_left() const {
+  for (const auto& unit : units_) {
+    const engine::HostSide* host = unit->seat(0).engine().host();
+    if (host != nullptr && host->groups_leaving() != 0) return false;
+  }
+  return true;
+}
+
+// Lets the engines run until nothing has moved for a while and no leave is still to be repeated,
+// but for `limit` at most.
+void Context::run_until_quiet(Duration limit) {
+  std::vector<const worker::LoopCounters*> counters;
+  for (const auto& unit : units_) {
+    for (const auto& loop : unit->loops()) counters.push_back(&loop->counters());
+  }
+  worker::Quiet quiet(std::move(counters));
   const Time end = clock_.now() + limit;
-  Time last_moved = clock_.now();
-  while (clock_.now() < end) {
+  while (!(quiet.reached(clock_.now()) && groups_are_left()) && clock_.now() < end) {
     if (settings_.mode == config::DriveMode::kWorker) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } else if (turn_all() != 0) {
-      last_moved = clock_.now();
+    } else {
+      turn_all();
     }
-    if (until_idle && clock_.now() - last_moved > Duration(5'000'000)) return;
   }
 }
 
 absl::Status Context::stop() {
   stopped_ = true;
-  run_for(kDrainLimit, true);  // ACKs that are owed
+  run_until_quiet(kDrainLimit);  // ACKs that are owed
   for (auto& unit : units_) unit->device().shut_down();
-  run_for(kDrainLimit, true);  // leaves, and flushed work
+  run_until_quiet(kLeaveLimit);  // leaves, and flushed work
   if (settings_.mode != config::DriveMode::kWorker) deliver_events();
   // Handlers may be inside control calls, which need the workers: they end first. Objects that are
   // left are freed when nobody can use them any more, their handles here and the rest with the

@@ -47,7 +47,8 @@ class Context {
   uint32_t turn_all();
   void deliver_events();
   void look_at_links();
-  void run_for(Duration limit, bool until_idle);
+  bool groups_are_left() const;
+  void run_until_quiet(Duration limit);
   absl::Status close_ports();
 
   worker::Eal eal_;
