@@ -33,7 +33,8 @@ Endpoint::Endpoint(ib_device* device, const EndpointOptions& options)
   if (cq_ == nullptr) {
     ib_cq_init_attr cq_attr{};
     cq_attr.cqe = options.send_wr + options.recv_wr;
-    cq_ = check(ib_create_cq(device, nullptr, nullptr, nullptr, &cq_attr), "ib_create_cq");
+    cq_ = check(ib_create_cq(device, options.comp_handler, nullptr, options.comp_context, &cq_attr),
+                "ib_create_cq");
   }
   const auto start = reinterpret_cast<uint64_t>(buffer_.get());
   mr_ =

@@ -39,7 +39,9 @@ struct EndpointOptions {
   uint32_t send_wr = 64;
   uint32_t recv_wr = 64;
   uint32_t inline_bytes = 64;
-  ib_cq* shared_cq = nullptr;  // instead of one of its own
+  ib_cq* shared_cq = nullptr;              // instead of one of its own
+  ib_comp_handler comp_handler = nullptr;  // of its own, with comp_context
+  void* comp_context = nullptr;
 };
 
 // A send request for [offset, offset + length) of an endpoint's buffer.

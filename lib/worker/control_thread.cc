@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control thread: sleeps on a futex with a period, wakes for events.
+// The control thread: looks, and sleeps in between on a futex that only its end wakes.
 #include "worker/control_thread.h"
 
 #include <linux/futex.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +24,12 @@ void futex_wake(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
+Time now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return Time{Duration(time.tv_sec * 1'000'000'000 + time.tv_nsec)};
+}
+
 }  // namespace
 
 ControlThread::ControlThread(uint32_t lanes, EventSink sink, void (*tick)(void*),
@@ -38,16 +45,9 @@ ControlThread::~ControlThread() { stop(); }
 
 void ControlThread::stop() {
   if (!thread_.joinable()) return;
-  stopping_.store(true, std::memory_order_release);
-  wake_.store(1, std::memory_order_seq_cst);
-  futex_wake(wake_);
+  stopping_.store(1, std::memory_order_release);
+  futex_wake(stopping_);
   thread_.join();
-}
-
-bool ControlThread::push(uint32_t lane, const transport::Event& event) {
-  if (!lanes_[lane]->push(event)) return false;
-  if (wake_.exchange(1, std::memory_order_seq_cst) == 0) futex_wake(wake_);
-  return true;
 }
 
 bool ControlThread::deliver_all() {
@@ -64,23 +64,23 @@ bool ControlThread::deliver_all() {
 
 void ControlThread::run() {
   pthread_setname_np(pthread_self(), "uroce-control");
-  timespec last{};
-  bool ticked = false;
+  // A wait ends when it says, not up to 50 us later.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  Time next_tick = now();
+  Time last_event = next_tick;
   for (;;) {
-    const bool stopping = stopping_.load(std::memory_order_acquire);
-    // Asked for before the look: an event pushed during the look asks again.
-    wake_.store(0, std::memory_order_seq_cst);
-    const bool any = deliver_all();
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t since = (now.tv_sec - last.tv_sec) * 1'000'000'000 + now.tv_nsec - last.tv_nsec;
-    if (!stopping && (!ticked || since >= tick_period_.count())) {
-      tick_(tick_context_);
-      last = now;
-      ticked = true;
-    }
+    const bool stopping = stopping_.load(std::memory_order_acquire) != 0;
+    if (deliver_all()) last_event = now();
     if (stopping) return;
-    if (!any) futex_wait(wake_, 0, tick_period_);
+    const Time time = now();
+    if (time >= next_tick) {
+      tick_(tick_context_);
+      next_tick = time + tick_period_;
+    }
+    const Duration to_tick = std::max(next_tick - now(), Duration(1));
+    // Without producers there is nothing to look at.
+    futex_wait(stopping_, 0,
+               lanes_.empty() ? to_tick : std::min(to_tick, pause_after(time - last_event)));
   }
 }
 

@@ -2,11 +2,14 @@
 // The one thread of ours that sleeps: in worker mode it delivers events to the application, and in
 // every mode it looks at slow things (link state) now and then.
 //
-// A worker hands events over by a ring and wakes this thread only when it sleeps; that is the one
-// system call a worker may make, and only for an event that the application armed or must hear of.
+// A worker hands events over by a ring and does not wake anybody: to wake a thread is a system
+// call, and a worker makes none. So this thread looks at the rings by itself, the more often the
+// shorter ago it found something: an event waits for 50 us where events are frequent, for 1 ms at
+// most.
 #ifndef UROCE_WORKER_CONTROL_THREAD_H
 #define UROCE_WORKER_CONTROL_THREAD_H
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -21,6 +24,13 @@ namespace uroce::worker {
 class ControlThread {
  public:
   static constexpr uint32_t kEventCapacity = 4096;
+  // Between two looks at the rings.
+  static constexpr Duration kPauseMin{50'000};
+  static constexpr Duration kPauseMax{1'000'000};
+  // An eighth of the time without an event: it can grow by no more than that.
+  static constexpr Duration pause_after(Duration without_event) {
+    return std::clamp(without_event / 8, kPauseMin, kPauseMax);
+  }
 
   // `lanes`: producers of events, one ring each. `tick` is called about every `tick_period` and
   // after construction; it may block for a moment.
@@ -31,8 +41,9 @@ class ControlThread {
   // Delivers what is left and joins the thread. Producers may go on pushing; nobody hears them.
   void stop();
 
-  // The lane's producer. False: full; the event stays with the caller, who tries again later.
-  bool push(uint32_t lane, const transport::Event& event);
+  // The lane's producer. False: full; the event stays with the caller, who tries again later. Makes
+  // no system call.
+  bool push(uint32_t lane, const transport::Event& event) { return lanes_[lane]->push(event); }
 
  private:
   void run();
@@ -43,8 +54,7 @@ class ControlThread {
   void* tick_context_;
   Duration tick_period_;
   std::vector<std::unique_ptr<SpscRing<transport::Event>>> lanes_;
-  std::atomic<uint32_t> wake_{0};  // futex word: 1 asks for a look
-  std::atomic<bool> stopping_{false};
+  std::atomic<uint32_t> stopping_{0};  // futex word
   std::thread thread_;
 };
 

@@ -16,7 +16,7 @@ struct Seen {
   std::atomic<uint64_t> ticks{0};
 };
 
-TEST(ControlThread, DeliversEveryEventOnceAndInOrderWithoutALostWakeUp) {
+TEST(ControlThread, DeliversEveryEventOnceAndInOrder) {
   Seen seen;
   const EventSink sink{[](void* context, const transport::Event& event) {
                          auto& s = *static_cast<Seen*>(context);
@@ -28,7 +28,7 @@ TEST(ControlThread, DeliversEveryEventOnceAndInOrderWithoutALostWakeUp) {
   {
     ControlThread thread(
         1, sink, [](void* context) { ++static_cast<Seen*>(context)->ticks; }, &seen,
-        Duration(10'000'000'000));  // so long that only a wake-up can deliver in time
+        Duration(10'000'000'000));  // so long that it does not deliver
     for (uint64_t i = 1; i <= kCount; ++i) {
       const transport::Event event{transport::EventType::kCompletion, reinterpret_cast<void*>(i)};
       while (!thread.push(0, event)) std::this_thread::yield();
@@ -39,6 +39,26 @@ TEST(ControlThread, DeliversEveryEventOnceAndInOrderWithoutALostWakeUp) {
   EXPECT_EQ(seen.count.load(), kCount);
   EXPECT_EQ(seen.out_of_order.load(), 0u);
   EXPECT_EQ(seen.ticks.load(), 1u);
+}
+
+TEST(ControlThread, LooksTheMoreOftenTheShorterAgoItFoundSomething) {
+  EXPECT_EQ(ControlThread::pause_after(Duration(0)), ControlThread::kPauseMin);
+  EXPECT_EQ(ControlThread::pause_after(Duration(1'600'000)), Duration(200'000));
+  EXPECT_EQ(ControlThread::pause_after(Duration(3'600'000'000'000)), ControlThread::kPauseMax);
+}
+
+TEST(ControlThread, EndsAtOnceAndDeliversWhatIsLeft) {
+  Seen seen;
+  const EventSink sink{
+      [](void* context, const transport::Event&) { ++static_cast<Seen*>(context)->count; }, &seen};
+  ControlThread thread(
+      1, sink, [](void*) {}, nullptr, Duration(3'600'000'000'000));
+  ASSERT_TRUE(thread.push(0, {}));
+  thread.stop();
+  EXPECT_EQ(seen.count.load(), 1u);
+  ControlThread without_lanes(
+      0, sink, [](void*) {}, nullptr, Duration(3'600'000'000'000));
+  without_lanes.stop();
 }
 
 }  // namespace

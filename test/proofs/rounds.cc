@@ -43,10 +43,19 @@ app::EndpointOptions Rounds::options(ib_qp_type type) {
   return result;
 }
 
+app::EndpointOptions Rounds::notified_options() {
+  app::EndpointOptions result = options(IB_QPT_RC);
+  result.comp_handler = [](ib_cq*, void* calls) {
+    static_cast<std::atomic<uint64_t>*>(calls)->fetch_add(1, std::memory_order_release);
+  };
+  result.comp_context = &handled_;
+  return result;
+}
+
 Rounds::Rounds(uroce_context* context, const Place& place)
     : context_(context),
       place_(place),
-      left_(uroce_device(context, 0), options(IB_QPT_RC)),
+      left_(uroce_device(context, 0), notified_options()),
       right_(uroce_device(context, 1), options(IB_QPT_RC)),
       datagram_left_(uroce_device(context, 0), options(IB_QPT_UD)),
       datagram_right_(uroce_device(context, 1), options(IB_QPT_UD)) {
@@ -111,15 +120,32 @@ bool Rounds::finish(app::Endpoint& at, uint32_t sends, uint32_t receives, uint32
   return true;
 }
 
+bool Rounds::arm() {
+  handled_before_ = handled_.load(std::memory_order_acquire);
+  return ib_req_notify_cq(left_.cq(), IB_CQ_NEXT_COMP) == 0;
+}
+
+bool Rounds::wait_for_handler() {
+  const uint64_t start = __rdtsc();
+  while (handled_.load(std::memory_order_acquire) == handled_before_) {
+    wait();
+    if (__rdtsc() - start > kPatience) return false;
+  }
+  return true;
+}
+
 bool Rounds::run(uint32_t rounds) {
   for (uint32_t i = 0; i < rounds; ++i) {
     const uint32_t number = ++number_;
+    const bool notified = number % kNotifiedRounds == 0;
+    if (notified && !arm()) return false;
     if (!send(left_, number) || !send_datagram(number)) return false;
     if (!finish(right_, 0, 1, number) || !send(right_, number)) return false;
     if (!finish(left_, 1, 1, number) || !finish(right_, 1, 0, number)) return false;
     if (!finish(datagram_right_, 0, 1, number) || !finish(datagram_left_, 1, 0, number)) {
       return false;
     }
+    if (notified && !wait_for_handler()) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <uroce/ib_verbs.h>
 #include <uroce/uroce.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -39,12 +40,19 @@ class Rounds {
   Rounds(uroce_context* context, const Place& place);
 
   // Each round: a message to the right and back by RC, one to the right by UD, all completed and
-  // compared. Neither allocates nor makes a system call of its own, except to sleep on one CPU.
+  // compared. The left CQ is armed, and now and then it is waited for its handler, so that the
+  // thread that runs it lies asleep at many an event. Neither allocates nor makes a system call of
+  // its own, except to sleep on one CPU.
   // False: something is missing after some seconds (of the time-stamp counter), or wrong.
   bool run(uint32_t rounds);
 
  private:
+  static constexpr uint32_t kNotifiedRounds = 32;  // one of so many waits for the handler
+
   static app::EndpointOptions options(ib_qp_type type);
+  app::EndpointOptions notified_options();
+  bool arm();
+  bool wait_for_handler();
   bool send(app::Endpoint& from, uint32_t number);
   bool send_datagram(uint32_t number);
   void wait() const;
@@ -53,6 +61,8 @@ class Rounds {
 
   uroce_context* const context_;
   const Place place_;
+  std::atomic<uint64_t> handled_{0};  // calls of left_'s completion handler
+  uint64_t handled_before_ = 0;
   app::Endpoint left_, right_;
   app::Endpoint datagram_left_, datagram_right_;
   std::optional<app::AddressHandle> ah_;
