@@ -185,7 +185,9 @@ int ib_find_gid(struct ib_device* device, union ib_gid* gid, __u32* port_num, __
 // The P_Key table has one entry, index 0: 0xFFFF. -EINVAL: no such port or index.
 int ib_query_pkey(struct ib_device* device, __u32 port_num, __u16 index, __u16* pkey);
 
-// Reads the port's addresses again and mends the GID table; IB_EVENT_GID_CHANGE if it changed.
+// Reads the port's addresses again and mends the GID table; IB_EVENT_GID_CHANGE if it changed. A
+// port that shares the kernel's addresses does so by itself within about 100 ms of a change (inline
+// modes: at the next uroce_poll after that).
 void rdma_roce_rescan_device(struct ib_device* ibdev);
 
 static inline __u32 rdma_start_port(const struct ib_device* device) {

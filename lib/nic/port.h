@@ -44,6 +44,8 @@ class Port final : public device::PortOps {
   const PortConfig& config() const { return config_; }
   const std::string& driver() const { return driver_; }
   rte_mempool* pool() const { return pool_; }
+  // The interface whose addresses the port shares; 0: none.
+  int address_if_index() const { return shared() ? kernel_->index() : 0; }
 
   // The polling core's NUMA node: one warning when the port's memory is elsewhere.
   void check_core(int numa_node);

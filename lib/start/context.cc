@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "engine/host_side.h"
+#include "nic/lcore_identity.h"
 #include "start/port_plan.h"
 #include "verbs/face.h"
 #include "worker/quiet.h"
@@ -18,7 +19,7 @@
 namespace uroce::start {
 namespace {
 
-constexpr Duration kLinkPeriod{100'000'000};  // how often links are looked at
+constexpr Duration kLookPeriod{100'000'000};  // how often links and kernel addresses are looked at
 constexpr Duration kDrainLimit{300'000'000};  // what is owed to peers has this long to go out
 constexpr Duration kLeaveLimit{800'000'000};  // leaves of groups, with their repetitions
 
@@ -124,8 +125,8 @@ void Context::start_control_thread(uint32_t lanes) {
   const worker::EventSink sink{
       [](void*, const transport::Event& event) { verbs::dispatch_event(event); }, nullptr};
   control_ = std::make_unique<worker::ControlThread>(
-      lanes, sink, [](void* self) { static_cast<Context*>(self)->look_at_links(); }, this,
-      kLinkPeriod);
+      lanes, sink, [](void* self) { static_cast<Context*>(self)->look_at_ports(); }, this,
+      kLookPeriod);
 }
 
 absl::Status Context::start_devices() {
@@ -141,44 +142,20 @@ absl::Status Context::start_devices() {
 }
 
 // On the control thread. An inline device is only looked at by the thread that drives it.
-void Context::look_at_links() {
+void Context::look_at_ports() {
+  const bool worker = settings_.mode == config::DriveMode::kWorker;
   for (auto& unit : units_) {
-    if (!unit->link_watch().changed()) continue;
-    if (settings_.mode == config::DriveMode::kWorker) {
-      unit->device().refresh_link();
-    } else {
-      links_changed_.store(true, std::memory_order_release);
-    }
+    const bool link = unit->link_watch().changed();
+    const bool addresses = unit->address_watch().changed();
+    if (worker && link) unit->device().refresh_link();
+    if (worker && addresses) unit->device().rescan_addresses();
+    if (!worker && (link || addresses)) ports_changed_.store(true, std::memory_order_release);
   }
 }
-
-namespace {
-
-// A plain thread has no mempool cache until DPDK knows it; a thread that runs loops is made known
-// once, the first time, and gives its lcore ID back when it ends: there are not many.
-class DpdkIdentity {
- public:
-  DpdkIdentity() : ours_(rte_lcore_id() == LCORE_ID_ANY && rte_thread_register() == 0) {}
-  ~DpdkIdentity() {
-    if (ours_) rte_thread_unregister();
-  }
-  DpdkIdentity(const DpdkIdentity&) = delete;
-  DpdkIdentity& operator=(const DpdkIdentity&) = delete;
-
- private:
-  const bool ours_;
-};
-
-void register_with_dpdk() {
-  static thread_local const DpdkIdentity identity;
-  static_cast<void>(identity);
-}
-
-}  // namespace
 
 uint32_t Context::turn_all() {
   if (settings_.mode == config::DriveMode::kWorker) return 0;
-  register_with_dpdk();
+  nic::take_lcore_identity();
   const bool shared = settings_.mode == config::DriveMode::kShared;
   const Time now = clock_.now();
   uint32_t moved = 0;
@@ -212,9 +189,12 @@ void Context::deliver_events() {
 uint32_t Context::poll() {
   const uint32_t moved = turn_all();
   deliver_events();
-  if (links_changed_.load(std::memory_order_relaxed) &&
-      links_changed_.exchange(false, std::memory_order_acquire)) {
-    for (auto& unit : units_) unit->device().refresh_link();
+  if (ports_changed_.load(std::memory_order_relaxed) &&
+      ports_changed_.exchange(false, std::memory_order_acquire)) {
+    for (auto& unit : units_) {
+      unit->device().refresh_link();
+      if (unit->port().address_if_index() != 0) unit->device().rescan_addresses();
+    }
   }
   return moved;
 }

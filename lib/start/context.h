@@ -46,7 +46,7 @@ class Context {
   void start_control_thread(uint32_t lanes);
   uint32_t turn_all();
   void deliver_events();
-  void look_at_links();
+  void look_at_ports();
   bool groups_are_left() const;
   void run_until_quiet(Duration limit);
   absl::Status close_ports();
@@ -59,8 +59,8 @@ class Context {
   std::vector<std::unique_ptr<Unit>> units_;
   std::unique_ptr<worker::ControlThread> control_;
   std::vector<std::unique_ptr<worker::Worker>> workers_;
-  // Inline modes: the control thread saw a link change; the next poll looks at it.
-  std::atomic<bool> links_changed_{false};
+  // Inline modes: the control thread saw a link or kernel addresses change; the next poll looks.
+  std::atomic<bool> ports_changed_{false};
   bool stopped_ = false;
 };
 

@@ -31,6 +31,7 @@ Unit::Unit(std::string name, std::unique_ptr<nic::Port> port, const config::Sett
            const engine::EngineDriver& driver, IdSource& ids)
     : port_(std::move(port)),
       link_watch_(std::make_unique<nic::LinkWatch>(port_->id(), port_->info().kernel_if_index)),
+      address_watch_(std::make_unique<nic::AddressWatch>(port_->address_if_index())),
       keys_(std::make_unique<memory::KeyTable>(settings.limits.memory_regions)) {
   make_engines(settings, ids);
   device::DeviceSetup setup;

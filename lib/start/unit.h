@@ -11,6 +11,7 @@
 #include "base/id_source.h"
 #include "config/settings.h"
 #include "device/device.h"
+#include "nic/address_watch.h"
 #include "nic/link_watch.h"
 #include "nic/port.h"
 #include "worker/loop.h"
@@ -30,6 +31,7 @@ class Unit {
   nic::Port& port() { return *port_; }
   device::Device& device() { return *device_; }
   nic::LinkWatch& link_watch() { return *link_watch_; }
+  nic::AddressWatch& address_watch() { return *address_watch_; }
   std::vector<std::unique_ptr<worker::Loop>>& loops() { return loops_; }
   engine::EngineSeat& seat(uint32_t index) { return *seats_[index]; }
   uint32_t engine_count() const { return static_cast<uint32_t>(seats_.size()); }
@@ -42,6 +44,7 @@ class Unit {
 
   std::unique_ptr<nic::Port> port_;
   std::unique_ptr<nic::LinkWatch> link_watch_;
+  std::unique_ptr<nic::AddressWatch> address_watch_;
   std::unique_ptr<memory::KeyTable> keys_;
   engine::DeviceShared shared_;
   std::unique_ptr<worker::HandoffMesh> mesh_;

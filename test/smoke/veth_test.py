@@ -204,11 +204,25 @@ class Run:
             solicited = f'33:33:ff:00:00:0{number}'
             assert solicited in filters, f'{solicited} is not open on v{letter}'
             self.ping(letter, number)
+        if self.shared:
+            self.change_address()
         (self.folder / f'{topic}-heard-wait.go').touch()
         self.reach(processes, f'{topic}-left-wait')
         for letter, _ in ENDS.values():
             assert mac not in self.network.filters(letter), f'{mac} is still open on v{letter}'
         (self.folder / f'{topic}-left-wait.go').touch()
+
+    def change_address(self):
+        """An address that the kernel gets or loses is followed: its RoCE port is held or let go."""
+        name = self.network.names['a']
+
+        def held():
+            return '10.9.0.77:4791' in run(self.network.inside('a', 'ss', '-Huln'))
+        assert not held()
+        run(f'ip -n {name} addr add 10.9.0.77/24 dev va')
+        wait_for('the new address in use', held)
+        run(f'ip -n {name} addr del 10.9.0.77/24 dev va')
+        wait_for('the old address given up', lambda: not held())
 
     def ping(self, letter, number):
         # One at a time: of several, ping gives the last one no more time than the interval. A
