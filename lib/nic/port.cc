@@ -17,10 +17,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "device/port_mtu.h"
 #include "nic/fault_stage.h"
 #include "nic/pool.h"
 #include "nic/ring_pairs.h"
+#include "wire/ethernet.h"
 
 namespace uroce::nic {
 namespace {
@@ -345,12 +345,12 @@ device::PortInfo Port::info() {
 // The interface's MTU may have changed: what its link takes now, at most what the port was made
 // for.
 uint32_t Port::follow_mtu(const KernelLink& link) {
-  const uint32_t taken = std::min(size_.frame_bytes_max, link.mtu + device::kEthernetBytes);
+  const uint32_t taken = std::min(size_.frame_bytes_max, link.mtu + wire::kEthernetBytes);
   if (taken == frame_bytes_taken_) return taken;
   const uint32_t tag = config_.vlan_id != 0 ? 4 : 0;
   for (auto& queue : queues_) queue->set_tx_bytes_max(taken + tag);
   if (taken < std::exchange(frame_bytes_taken_, taken)) {
-    const uint32_t wanted = size_.frame_bytes_max - device::kEthernetBytes;
+    const uint32_t wanted = size_.frame_bytes_max - wire::kEthernetBytes;
     log(
         absl::StrFormat("port %s: interface %s has MTU %d now: longer packets are dropped and "
                         "counted as tx_too_long; ip link set %s mtu %d",
