@@ -25,9 +25,22 @@ static int calls_without_a_device(void) {
 
 // Two devices on a pair of memory rings; a protection domain on each.
 static int calls_with_devices(void) {
-  const char* const arguments[] = {"user", "--no-huge",   "--no-pci",       "-m",
-                                   "256",  "--no-shconf", "--no-telemetry", "-l",
-                                   "0",    "--",          "--rings",        "1"};
+  const char* const arguments[] = {"user",
+                                   "--no-huge",
+                                   "--no-pci",
+                                   "-m",
+                                   "256",
+                                   "--no-shconf",
+                                   "--no-telemetry",
+                                   "-l",
+                                   "0",
+                                   "--",
+                                   "--rings",
+                                   "1",
+                                   "--port",
+                                   "net_ring_u0,address=10.0.0.1/24",
+                                   "--port",
+                                   "net_ring_u1,address=10.0.0.2/24"};
   struct uroce_context* context = NULL;
   const int count = (int)(sizeof arguments / sizeof arguments[0]);
   if (uroce_start(count, arguments, &context) != 0) return fail(uroce_error());
