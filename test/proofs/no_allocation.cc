@@ -69,8 +69,6 @@ void free(void* pointer) {
 namespace uroce::proofs {
 namespace {
 
-constexpr uint32_t kWarmUp = 2000;
-
 void arm() { armed = true; }
 void disarm() { armed = false; }
 // Through a volatile pointer: the compiler would see that nobody wants the memory.
@@ -87,7 +85,7 @@ bool on_polling_thread(bool worker, void (*function)()) {
 
 int watch(Rounds& rounds, const Place& place, bool broken) {
   const bool worker = place.worker;
-  if (!rounds.run(kWarmUp) || !on_polling_thread(worker, arm)) {
+  if (!rounds.run(place.warm_up()) || !on_polling_thread(worker, arm)) {
     std::fprintf(stderr, "no_allocation: the warm-up failed\n");
     return 1;
   }

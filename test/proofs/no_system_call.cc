@@ -24,8 +24,6 @@
 namespace uroce::proofs {
 namespace {
 
-constexpr uint32_t kWarmUp = 2000;
-
 [[noreturn]] void leave(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
@@ -58,7 +56,7 @@ int run(bool worker, bool broken) {
   uroce_context* context = start(place);
   if (context == nullptr) return 1;
   Rounds rounds(context, place);
-  if (!rounds.run(kWarmUp)) {
+  if (!rounds.run(place.warm_up())) {
     std::fprintf(stderr, "no_system_call: the warm-up failed\n");
     leave(2);
   }

@@ -20,8 +20,9 @@ struct Place {
   bool worker = false;
   bool one_cpu = false;
   bool sleeps() const { return worker && one_cpu; }
-  // A round with sleeps takes longer by far.
-  uint32_t rounds() const { return sleeps() ? 5'000 : 100'000; }
+  // A round with sleeps takes longer by far, and the longer the busier the CPU is.
+  uint32_t warm_up() const { return sleeps() ? 200 : 2'000; }
+  uint32_t rounds() const { return sleeps() ? 1'000 : 100'000; }
 };
 
 // Of the CPUs that the process may use; before start(), which pins threads.
