@@ -15,6 +15,8 @@ enum Access : uint32_t {
   kRemoteAtomic = 1u << 3,
   kMwBind = 1u << 4,
   kZeroBased = 1u << 5,
+  kFlushGlobal = 1u << 8,
+  kFlushPersistent = 1u << 9,
 };
 inline constexpr uint32_t kLocalRead = 0;  // every region may be read by its owner
 

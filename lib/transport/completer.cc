@@ -76,7 +76,7 @@ uint32_t acknowledge(QpContext& qp, TransportEnv& env, Psn end) {
   RequesterState& req = qp.req;
   uint32_t covered = req.ahead(end);
   const Psn before = req.unacked_psn;
-  while (covered != 0 && oldest_wqe(qp).opcode != WrOpcode::kRdmaRead) {
+  while (covered != 0 && !completes_by_response(oldest_wqe(qp).opcode)) {
     const uint32_t left = packets_left(qp);
     if (covered < left) {
       req.unacked_psn = req.unacked_psn + covered;

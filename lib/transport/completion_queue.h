@@ -35,6 +35,13 @@ enum class WcOpcode : uint8_t {
   kSend = 0,
   kRdmaWrite = 1,
   kRdmaRead = 2,
+  kCompSwap = 3,
+  kFetchAdd = 4,
+  kBindMw = 5,
+  kLocalInv = 6,
+  kFlush = 8,
+  kAtomicWrite = 9,
+  kRegMr = 10,
   kRecv = 128,
   kRecvRdmaWithImm = 129,
 };

@@ -19,6 +19,9 @@ enum class EventType : uint8_t {
   kSqDrained = 5,
   kPortActive = 9,
   kPortErr = 10,
+  kSrqErr = 14,
+  kSrqLimitReached = 15,
+  kQpLastWqeReached = 16,
   kGidChange = 18,
   kCompletion = 100,  // an armed CQ has a completion: object is CompletionQueue::user
   kGaveUp = 101,      // a connection's retries are used up: for the log, not for a handler

@@ -10,7 +10,15 @@
 
 namespace uroce::transport {
 
-enum class QpType : uint8_t { kSmi = 0, kGsi = 1, kRc = 2, kUc = 3, kUd = 4 };
+enum class QpType : uint8_t {
+  kSmi = 0,
+  kGsi = 1,
+  kRc = 2,
+  kUc = 3,
+  kUd = 4,
+  kXrcIni = 9,   // sends requests, takes no receive work
+  kXrcTgt = 10,  // answers them, with the receive work of XRC shared receive queues
+};
 
 enum class QpState : uint8_t {
   kReset = 0,

@@ -51,7 +51,7 @@ bool may_begin(QpContext& qp) {
   if (qp.state != QpState::kRts || !send.posted(req.next_index)) return false;
   const SendWqe& wqe = send.wqe(req.next_index);
   if ((wqe.flags & kSendFence) != 0 && req.reads_outstanding != 0) return false;
-  if (wqe.opcode != WrOpcode::kRdmaRead) return true;
+  if (!completes_by_response(wqe.opcode)) return true;
   if (qp.attributes.rd_atomic_max == 0) return true;  // to be refused
   return req.reads_outstanding < qp.attributes.rd_atomic_max &&
          req.ahead(req.next_psn) + packets_of(wqe.length, qp.mtu_bytes) <= kOutstandingPsnsMax;

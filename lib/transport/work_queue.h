@@ -26,7 +26,28 @@ enum class WrOpcode : uint8_t {
   kSend = 2,
   kSendWithImm = 3,
   kRdmaRead = 4,
+  kAtomicCmpSwap = 5,
+  kAtomicFetchAdd = 6,
+  kLocalInvalidate = 7,
+  kBindMw = 8,
+  kSendWithInvalidate = 9,
+  kFlush = 14,
+  kAtomicWrite = 15,
+  kRegMr = 32,
 };
+
+// Whether such a request completes by a response of its own, never by the acknowledgement of a
+// later one, and takes one of rd_atomic_max.
+constexpr bool completes_by_response(WrOpcode opcode) {
+  return opcode == WrOpcode::kRdmaRead || opcode == WrOpcode::kAtomicCmpSwap ||
+         opcode == WrOpcode::kAtomicFetchAdd || opcode == WrOpcode::kFlush ||
+         opcode == WrOpcode::kAtomicWrite;
+}
+// Whether it is executed here and takes no PSN.
+constexpr bool is_local_operation(WrOpcode opcode) {
+  return opcode == WrOpcode::kLocalInvalidate || opcode == WrOpcode::kBindMw ||
+         opcode == WrOpcode::kRegMr;
+}
 
 // Send flags: the values of ib_send_flags / ibv_send_flags.
 enum SendFlag : uint8_t {
@@ -40,11 +61,14 @@ enum SendFlag : uint8_t {
 // gather list, or the data itself when kSendInline is set.
 struct alignas(64) SendWqe {
   uint64_t wr_id;
-  uint64_t remote_address;  // RDMA
-  uint32_t rkey;            // RDMA
-  uint32_t remote_qpn;      // UD
-  uint32_t remote_qkey;     // UD
-  uint32_t immediate_be;    // as the application gave it: network order, never swapped
+  uint64_t remote_address;  // RDMA, atomics, FLUSH
+  uint64_t compare_add;     // CMP_SWAP: the value compared with; FETCH_ADD: what is added
+  uint64_t swap;            // CMP_SWAP: the new value
+  uint32_t rkey;            // RDMA, atomics, FLUSH; LOCAL_INV: the key to invalidate
+  uint32_t remote_qpn;      // UD; XRC: number of the shared receive queue
+  uint32_t remote_qkey;     // UD; FLUSH: placement type and selectivity as in the FETH
+  uint32_t immediate_be;    // as the application gave it: network order, never swapped; SEND with
+                            // invalidate: the R_Key, host order
   uint32_t length;          // of the whole message, bytes, at most 2^31
   WrOpcode opcode;
   uint8_t flags;  // SendFlag
