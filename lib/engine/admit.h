@@ -32,6 +32,8 @@ inline bool service_fits(transport::QpType type, const wire::OpcodeInfo& opcode)
     case transport::QpType::kGsi:
       return opcode.has(wire::kUd);
     case transport::QpType::kSmi:
+    case transport::QpType::kXrcIni:
+    case transport::QpType::kXrcTgt:
       return false;
   }
   return false;
