@@ -25,4 +25,13 @@ void KeyTable::unpublish(Key key) {
   slot.key.store(0, std::memory_order_release);
 }
 
+KeyVerdict KeyTable::whole(Key key, uint32_t pd, uint32_t wanted, std::span<uint8_t>& range) const {
+  if (key.index() == 0 || key.index() > capacity_) return KeyVerdict::kUnknownKey;
+  const Region& region = slots_[key.index()].region;
+  uint8_t* first = nullptr;
+  const KeyVerdict verdict = translate(key, pd, wanted, region.iova, region.length, first);
+  range = {first, region.length};
+  return verdict;
+}
+
 }  // namespace uroce::memory

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "base/types.h"
 #include "memory/region.h"
@@ -53,6 +54,9 @@ class KeyTable {
     pointer = region.base + offset;
     return KeyVerdict::kGood;
   }
+
+  // The same for a request that names no range: all that the key opens is `range` on kGood.
+  KeyVerdict whole(Key key, uint32_t pd, uint32_t wanted, std::span<uint8_t>& range) const;
 
  private:
   struct alignas(64) Slot {

@@ -42,6 +42,19 @@ TEST(KeyTable, RangeCheckDoesNotWrapAround) {
             KeyVerdict::kOutOfRange);
 }
 
+TEST(KeyTable, GivesAllThatAKeyOpensOrTheSameRefusals) {
+  OneRegion one(kFlushGlobal);
+  std::span<uint8_t> range;
+  ASSERT_EQ(one.keys.whole(one.kKey, one.kPd, kFlushGlobal, range), KeyVerdict::kGood);
+  EXPECT_EQ(range.data(), one.buffer.data());
+  EXPECT_EQ(range.size(), one.buffer.size());
+  EXPECT_EQ(one.keys.whole(Key(0), one.kPd, 0, range), KeyVerdict::kUnknownKey);
+  EXPECT_EQ(one.keys.whole(Key(0x0103), one.kPd, 0, range), KeyVerdict::kUnknownKey);
+  EXPECT_EQ(one.keys.whole(Key(0xFFFFFF00), one.kPd, 0, range), KeyVerdict::kUnknownKey);
+  EXPECT_EQ(one.keys.whole(one.kKey, 8, 0, range), KeyVerdict::kWrongDomain);
+  EXPECT_EQ(one.keys.whole(one.kKey, one.kPd, kFlushPersistent, range), KeyVerdict::kNoAccess);
+}
+
 TEST(KeyTable, UnpublishedKeyIsGone) {
   OneRegion one(0);
   one.keys.unpublish(one.kKey);

@@ -53,6 +53,8 @@ constexpr CounterName<TransportCounters> kTransport[] = {
      "receive completions flushed"},
     {&TransportCounters::rx_write_requests, "rx_write_requests", "RDMA WRITE messages taken"},
     {&TransportCounters::rx_read_requests, "rx_read_requests", "RDMA READ requests taken"},
+    {&TransportCounters::rx_atomic_requests, "rx_atomic_requests",
+     "atomics and ATOMIC WRITEs executed"},
     {&TransportCounters::rdma_sends, "rdma_sends", "SEND work requests completed"},
     {&TransportCounters::rdma_recvs, "rdma_recvs", "successful receive completions"},
     {&TransportCounters::multicast_received, "multicast_received",

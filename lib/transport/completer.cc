@@ -70,8 +70,8 @@ void note_progress(QpContext& qp, TransportEnv& env) {
 }
 
 // The requests before `end` have arrived. Returns how many PSNs before `end` are still not
-// acknowledged, because an unfinished READ, the oldest WQE, is among them. The queue pair may be
-// in ERR afterwards.
+// acknowledged, because the oldest WQE, an unfinished READ or atomic, is among them. The queue pair
+// may be in ERR afterwards.
 uint32_t acknowledge(QpContext& qp, TransportEnv& env, Psn end) {
   RequesterState& req = qp.req;
   uint32_t covered = req.ahead(end);
@@ -238,19 +238,55 @@ void take_read_data(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& f
   note_progress(qp, env);
 }
 
-// READ responses, and opcodes that answer nothing which is ever asked here.
+constexpr bool is_atomic(WrOpcode opcode) {
+  return opcode == WrOpcode::kAtomicCmpSwap || opcode == WrOpcode::kAtomicFetchAdd;
+}
+
+// The answer to the oldest WQE, an atomic, ATOMIC WRITE or FLUSH: one packet, which completes it.
+// That to an atomic brings the value that the word held, which is stored as a number of this host.
+void take_whole_answer(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
+  if (!frame.info->has(wire::kOnly) || frame.payload_length != 0 ||
+      frame.aeth().kind() != wire::AethKind::kAck) {
+    fail_send(qp, env, WcStatus::kBadRespErr);
+    return;
+  }
+  if (frame.info->has(wire::kAtomicOp)) {
+    const uint64_t original = frame.atomic_ack().original;
+    const auto sges = qp.queues->send.sges(oldest_wqe(qp));
+    if (memory::scatter(*env.keys, qp.pd, sges, 0, reinterpret_cast<const uint8_t*>(&original),
+                        sizeof original) != memory::KeyVerdict::kGood) {
+      fail_send(qp, env, WcStatus::kLocProtErr);
+      return;
+    }
+  }
+  ++qp.req.unacked_psn;
+  --qp.req.reads_outstanding;
+  if (!complete_oldest_send(qp, env, WcStatus::kSuccess)) {
+    enter_error(qp, env);
+    return;
+  }
+  note_progress(qp, env);
+}
+
+// READ responses and ATOMIC ACKNOWLEDGEs.
 void receive_answer(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
   const bool was_recovering = qp.req.recovering;
   const uint32_t kept = acknowledge(qp, env, frame.psn);
   if (!alive(qp)) return;
   if (kept != 0) {
     imply_nak(qp, env, was_recovering);
-  } else if (!frame.info->has(wire::kRead)) {
-    fail_send(qp, env, WcStatus::kBadRespErr);
-  } else if (oldest_wqe(qp).opcode != WrOpcode::kRdmaRead) {
+    return;
+  }
+  const WrOpcode asked = oldest_wqe(qp).opcode;
+  if (frame.info->has(wire::kAtomicOp) != is_atomic(asked)) {
+    const bool data = frame.info->has(wire::kRead);
+    fail_send(qp, env, data ? WcStatus::kFatalErr : WcStatus::kBadRespErr);
+  } else if (!completes_by_response(asked)) {
     fail_send(qp, env, WcStatus::kFatalErr);
-  } else {
+  } else if (asked == WrOpcode::kRdmaRead) {
     take_read_data(qp, env, frame);
+  } else {
+    take_whole_answer(qp, env, frame);
   }
 }
 
@@ -261,6 +297,14 @@ WcOpcode completion_opcode(WrOpcode opcode) {
       return WcOpcode::kRdmaWrite;
     case WrOpcode::kRdmaRead:
       return WcOpcode::kRdmaRead;
+    case WrOpcode::kAtomicCmpSwap:
+      return WcOpcode::kCompSwap;
+    case WrOpcode::kAtomicFetchAdd:
+      return WcOpcode::kFetchAdd;
+    case WrOpcode::kFlush:
+      return WcOpcode::kFlush;
+    case WrOpcode::kAtomicWrite:
+      return WcOpcode::kAtomicWrite;
     default:
       return WcOpcode::kSend;
   }

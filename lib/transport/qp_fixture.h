@@ -59,6 +59,7 @@ struct PeerPacket {
   wire::AtomicEth atomic{};
   wire::AtomicAckEth atomic_ack{};
   wire::Ieth ieth{};
+  wire::Feth feth{};
   uint32_t immediate_be = 0;
   std::optional<Qpn> dest_qpn{};  // else the queue pair under test
 };
@@ -72,9 +73,12 @@ struct SendRequest {
   uint64_t wr_id = 0;
   uint64_t remote_address = 0;
   uint32_t rkey = 0;
+  uint64_t compare_add = 0;  // atomics
+  uint64_t swap = 0;
+  std::optional<uint32_t> length{};  // FLUSH; else what the gather list holds
   uint32_t immediate_be = 0;
   uint32_t remote_qpn = 0;            // UD
-  uint32_t remote_qkey = 0;           // UD
+  uint32_t remote_qkey = 0;           // UD; FLUSH: as in the FETH
   const AddressVector* av = nullptr;  // UD; else the fixture's
 };
 
@@ -87,8 +91,9 @@ class QpFixture : public ::testing::Test {
   static constexpr Psn kLocalPsn{0x000100};  // first of our requests
   static constexpr Psn kPeerPsn{0x000500};   // first of the peer's
   static constexpr uint32_t kQkey = 0x11111111;
-  static constexpr uint32_t kAllAccess =
-      memory::kLocalWrite | memory::kRemoteWrite | memory::kRemoteRead | memory::kRemoteAtomic;
+  static constexpr uint32_t kAllAccess = memory::kLocalWrite | memory::kRemoteWrite |
+                                         memory::kRemoteRead | memory::kRemoteAtomic |
+                                         memory::kFlushGlobal | memory::kFlushPersistent;
   static constexpr size_t kBufferBytes = size_t{4} << 20;
   static constexpr MacAddress kMac{{2, 0, 0, 0, 0, 1}};
   static constexpr MacAddress kPeerMac{{2, 0, 0, 0, 0, 2}};
@@ -218,6 +223,8 @@ class QpFixture : public ::testing::Test {
     wqe.wr_id = request.wr_id;
     wqe.remote_address = request.remote_address;
     wqe.rkey = request.rkey;
+    wqe.compare_add = request.compare_add;
+    wqe.swap = request.swap;
     wqe.remote_qpn = request.remote_qpn;
     wqe.remote_qkey = request.remote_qkey;
     wqe.immediate_be = request.immediate_be;
@@ -234,6 +241,7 @@ class QpFixture : public ::testing::Test {
       std::copy(request.sges.begin(), request.sges.end(),
                 reinterpret_cast<memory::Sge*>(queue.payload_area(queue.wqe(index))));
     }
+    if (request.length) wqe.length = *request.length;
     if (queue.has_address_vectors) {
       queue.address_vector(queue.wqe(index)) =
           request.av != nullptr ? *request.av : qp->attributes.av;
@@ -266,6 +274,7 @@ class QpFixture : public ::testing::Test {
     if (info.atomic != 0) p.atomic.store(bth + info.atomic);
     if (info.atomic_ack != 0) p.atomic_ack.store(bth + info.atomic_ack);
     if (info.ieth != 0) p.ieth.store(bth + info.ieth);
+    if (info.feth != 0) p.feth.store(bth + info.feth);
     std::copy(p.payload.begin(), p.payload.end(), bth + info.header_bytes);
     const auto end = static_cast<uint32_t>(bth + info.header_bytes + size - frame.data());
     frame.resize(

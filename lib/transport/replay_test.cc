@@ -223,7 +223,7 @@ TEST_F(ReplayTest, AReadOfTheLastRoundOfPsnsIsForgotten) {
   EXPECT_TRUE(responses().empty());
 }
 
-TEST_F(ReplayTest, DuplicateOfAnOperationThatIsNotOfferedIsDropped) {
+TEST_F(ReplayTest, DuplicateOfAnAtomicThatWasNeverExecutedIsDropped) {
   request({.opcode = Opcode::kRcFetchAdd, .psn = kPeerPsn - 1});
   EXPECT_TRUE(responses().empty());
   EXPECT_EQ(dropped(wire::Drop::kDuplicate), 1u);

@@ -12,7 +12,10 @@
 #include <algorithm>
 
 #include "memory/scatter.h"
+#include "transport/atomic.h"
 #include "transport/error_class.h"
+#include "transport/flush.h"
+#include "transport/judgement.h"
 #include "transport/replay.h"
 #include "transport/response_queue.h"
 #include "wire/headers.h"
@@ -25,21 +28,6 @@ using wire::Aeth;
 using wire::NakCode;
 using wire::ParsedFrame;
 using wire::Reth;
-
-enum class Verdict : uint8_t {
-  kTake,
-  kNotReady,        // no receive WQE: RNR NAK
-  kInvalidRequest,  // NAK 0x61
-  kTooLong,         // SEND longer than its receive buffer: NAK 0x61
-  kAccess,          // R_Key: NAK 0x62
-  kBadBuffer,       // L_Key of the receive WQE: NAK 0x63
-};
-
-struct Plan {
-  Verdict verdict;
-  bool uses_wqe = false;  // the receive WQE at the consumer index belongs to this message
-  uint8_t* to = nullptr;  // WRITE: where the payload goes
-};
 
 constexpr bool ends_message(uint32_t flags) { return (flags & (wire::kLast | wire::kOnly)) != 0; }
 
@@ -139,7 +127,8 @@ Plan judge(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
   if ((flags & wire::kSend) != 0) return judge_send(qp, frame, flags);
   if ((flags & wire::kWrite) != 0) return judge_write(qp, env, frame, flags);
   if ((flags & wire::kRead) != 0) return judge_read(qp, env, frame);
-  return {Verdict::kInvalidRequest};  // an operation that is not offered
+  if ((flags & wire::kFlushOp) != 0) return judge_flush(qp, env, frame);
+  return judge_atomic(qp, env, frame);
 }
 
 // The end of the queue pair by this packet: NAK, error completion, ERR.
@@ -298,6 +287,17 @@ void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   ++env.counters->rx_read_requests;
 }
 
+// Atomics, ATOMIC WRITE and FLUSH are executed at once, before anything that comes behind them.
+void take_operation(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, uint8_t* word) {
+  const bool flushes = frame.info->has(wire::kFlushOp);
+  const uint64_t original = flushes ? 0 : execute_atomic(frame, word);
+  if (flushes) execute_flush(qp, env, frame);
+  remember_operation(qp, frame, original);
+  advance(qp, 1, true);
+  owe_operation(qp, frame.psn, frame.opcode, original);
+  if (!flushes) ++env.counters->rx_atomic_requests;
+}
+
 // The first valid packet tells a passive side that the peer is there before it says so itself.
 void note_established(QpContext& qp, TransportEnv& env) {
   qp.resp.established = true;
@@ -331,8 +331,10 @@ void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
     take_send(qp, env, frame, arrival);
   } else if (frame.info->has(wire::kWrite)) {
     take_write(qp, env, frame, arrival, plan.to);
-  } else {
+  } else if (frame.info->has(wire::kRead)) {
     take_read(qp, env, frame);
+  } else {
+    take_operation(qp, env, frame, plan.to);
   }
 }
 

@@ -6,23 +6,26 @@
 #include <cstdint>
 
 #include "base/types.h"
+#include "wire/opcode.h"
 
 namespace uroce::transport {
 
-// A READ that was taken, kept so that a duplicate can be answered again. Ring of
-// dest_rd_atomic_max entries, oldest recycled first. (Atomics will keep their answer here too.)
+// A READ, atomic, ATOMIC WRITE or FLUSH that was taken, kept so that a duplicate can be answered
+// again. Ring of dest_rd_atomic_max entries, oldest recycled first.
 struct ReplaySlot {
   Psn first_psn;
   uint32_t packet_count = 0;  // 0: slot unused
   uint64_t address = 0;
   uint32_t length = 0;
   uint32_t rkey = 0;
+  uint64_t original = 0;  // atomic: the value that it found
+  wire::Opcode opcode = wire::Opcode::kRcReadRequest;
 };
 
 // Something the responder owes the peer, in order. An ACK at the tail is moved forward in place
 // (coalescing); it is never moved past a READ whose response has not gone out.
 struct Response {
-  enum class Kind : uint8_t { kAcknowledge, kRead };
+  enum class Kind : uint8_t { kAcknowledge, kRead, kAtomic };
   Kind kind = Kind::kAcknowledge;
   uint8_t syndrome = 0;  // acknowledge
   Psn psn;               // of the acknowledge, or of the first response packet
@@ -31,6 +34,7 @@ struct Response {
   uint32_t length = 0;
   uint32_t rkey = 0;
   uint32_t packets_sent = 0;
+  uint64_t original = 0;  // atomic: the value that it found
 };
 
 enum class MessageInProgress : uint8_t { kNone, kSend, kWrite };

@@ -108,6 +108,18 @@ bool emit_read(const QpContext& qp, TransportEnv& env, TxSlot& slot, Response& r
   return true;
 }
 
+void emit_atomic_acknowledge(const QpContext& qp, TransportEnv& env, TxSlot& slot,
+                             const Response& r) {
+  const wire::HeaderTemplate& headers = qp.attributes.av.headers;
+  const Opcode opcode = Opcode::kRcAtomicAcknowledge;
+  const wire::OpcodeInfo& info = wire::opcode_info(opcode);
+  const wire::Bth header = begin_packet(qp, env, slot, opcode, r.psn, 0);
+  uint8_t* bth = slot.room + headers.length;
+  Aeth{Aeth::kAckNoCredits, r.msn}.store(bth + info.aeth);
+  wire::AtomicAckEth{r.original}.store(bth + info.atomic_ack);
+  wire::seal_packet(slot.room, headers, env.ip_id, header, headers.length + info.header_bytes);
+}
+
 // The key of a READ under way is gone: a NAK with the PSN of the packet that cannot be sent, and
 // nothing behind it.
 void refuse_rest_of_read(QpContext& qp, TransportEnv& env, const Response& r) {
@@ -162,7 +174,15 @@ bool room_for_read_again(const QpContext& qp) { return waiting(qp) < kReadsAgain
 void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey) {
   UROCE_ASSERT(waiting(qp) < kResponsesMax - 1);
   Response& r = entry(qp, qp.resp.responses_tail++);
-  r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, 0};
+  r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, 0, 0};
+}
+
+void owe_operation(QpContext& qp, Psn psn, Opcode opcode, uint64_t original) {
+  owe_read(qp, psn, 0, 0, 0);  // a response without payload is what a READ of nothing gets
+  if (!wire::opcode_info(opcode).has(wire::kAtomicOp)) return;
+  Response& r = entry(qp, qp.resp.responses_tail - 1);
+  r.kind = Response::Kind::kAtomic;
+  r.original = original;
 }
 
 // In ERR too: what is left there leads up to the NAK that was the reason, or there is nothing left
@@ -178,6 +198,7 @@ bool emit_response(QpContext& qp, TransportEnv& env, TxSlot& slot) {
     r = &entry(qp, qp.resp.responses_head);
   }
   if (r->kind == Response::Kind::kAcknowledge) emit_acknowledge(qp, env, slot, *r);
+  if (r->kind == Response::Kind::kAtomic) emit_atomic_acknowledge(qp, env, slot, *r);
   if (finished) ++qp.resp.responses_head;
   return true;
 }

@@ -33,13 +33,17 @@ bool owe_nak(QpContext& qp, Psn psn, uint8_t syndrome);
 // The NAK that ends everything: it always finds room, and is the last packet of this queue pair.
 void owe_last_nak(QpContext& qp, Psn psn, uint8_t syndrome);
 
-// Whether a READ may be taken. A duplicate may use a part of the room only, so that a peer which
-// asks again and again cannot shut out its own new requests.
+// Whether a READ (or an atomic, ATOMIC WRITE, FLUSH) may be taken. A duplicate may use a part of
+// the room only, so that a peer which asks again and again cannot shut out its own new requests.
 bool room_for_read(const QpContext& qp);
 bool room_for_read_again(const QpContext& qp);
 
 // A READ response that begins with PSN `first`. The MSN is the one of now.
 void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey);
+
+// The answer to an atomic, ATOMIC WRITE or FLUSH that was executed: ATOMIC ACKNOWLEDGE with the
+// value that it found, or READ RESPONSE ONLY without payload.
+void owe_operation(QpContext& qp, Psn psn, wire::Opcode opcode, uint64_t original);
 
 }  // namespace uroce::transport
 

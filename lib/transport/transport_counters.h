@@ -36,6 +36,7 @@ namespace uroce::transport {
   X(resp_cqe_flush_error)           /* receive completions flushed */               \
   X(rx_write_requests)              /* RDMA WRITE messages taken */                 \
   X(rx_read_requests)               /* RDMA READ requests taken */                  \
+  X(rx_atomic_requests)             /* atomics and ATOMIC WRITEs executed */        \
   X(rdma_sends)                     /* SEND work requests completed */              \
   X(rdma_recvs)                     /* successful receive completions */            \
   X(multicast_received)             /* packets to a group with members here */      \

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a responder thinks of a request packet before it acts on it.
+#ifndef UROCE_TRANSPORT_JUDGEMENT_H
+#define UROCE_TRANSPORT_JUDGEMENT_H
+
+#include <cstdint>
+
+namespace uroce::transport {
+
+enum class Verdict : uint8_t {
+  kTake,
+  kNotReady,        // no receive WQE: RNR NAK
+  kInvalidRequest,  // NAK 0x61
+  kTooLong,         // SEND longer than its receive buffer: NAK 0x61
+  kAccess,          // R_Key: NAK 0x62
+  kBadBuffer,       // L_Key of the receive WQE: NAK 0x63
+};
+
+struct Plan {
+  Verdict verdict;
+  bool uses_wqe = false;  // the receive WQE at the consumer index belongs to this message
+  uint8_t* to = nullptr;  // WRITE: where the payload goes; atomics: the word
+};
+
+}  // namespace uroce::transport
+
+#endif  // UROCE_TRANSPORT_JUDGEMENT_H
