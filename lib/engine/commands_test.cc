@@ -49,7 +49,6 @@ TEST_F(Commands, ABarrierIsDoneAtOnce) {
 TEST_F(Commands, CreateRefusesWhatCannotBe) {
   auto qp = device.create(QpType::kUd);
   EXPECT_EQ(create(QpType::kUd, qp->qpn), -EBUSY);
-  EXPECT_EQ(create(QpType::kUc, Qpn(0x100 | 77)), -EOPNOTSUPP);
   EXPECT_EQ(create(QpType::kSmi, Qpn(0x100 | 77)), -EOPNOTSUPP);
   EXPECT_EQ(create(QpType::kGsi, Qpn(0x100 | 77)), -EINVAL);
   EXPECT_EQ(create(QpType::kUd, kGsiQpn), -EINVAL);

@@ -21,6 +21,7 @@
 #include "engine/fan_out.h"
 #include "transport/completer.h"
 #include "transport/responder.h"
+#include "transport/uc.h"
 #include "transport/ud.h"
 #include "wire/icrc.h"
 #include "wire/parse_plain.h"
@@ -182,7 +183,9 @@ void execute_multicast(EngineState& engine, Packet& packet) {
 
 void deliver(EngineState& engine, QpContext& qp, const Packet& packet) {
   const wire::OpcodeInfo& opcode = *packet.parsed.info;
-  if (qp.type != QpType::kRc) {
+  if (qp.type == QpType::kUc) {
+    transport::receive_unreliable(qp, engine.env, packet.parsed, packet.frame->arrival);
+  } else if (qp.type != QpType::kRc) {
     transport::receive_datagram(qp, engine.env, packet.parsed, packet.frame->arrival);
   } else if (opcode.has(wire::kResponse)) {
     transport::receive_response(qp, engine.env, packet.parsed);

@@ -409,15 +409,15 @@ struct TestPeer {
 // The first PSN that a queue pair sends.
 inline Psn first_psn(Qpn sender) { return Psn(sender.value() + 100); }
 
-// One side of a connection, to RTS or as far as `state` says.
+// One side of a connection, RC or UC, to RTS or as far as `state` says.
 inline void connect_to(TestQp& own, const TestPeer& peer, uint8_t timeout = 14,
                        QpState state = QpState::kRts) {
-  transport::QpAttributes x;
+  using namespace transport;
+  const bool reliable = own.type == QpType::kRc;
+  QpAttributes x;
   x.state = QpState::kInit;
   x.access = memory::kRemoteWrite | memory::kRemoteRead;
-  ASSERT_EQ(own.device.modify(own, x,
-                              transport::kAttrState | transport::kAttrPkeyIndex |
-                                  transport::kAttrPort | transport::kAttrAccessFlags),
+  ASSERT_EQ(own.device.modify(own, x, kAttrState | kAttrPkeyIndex | kAttrPort | kAttrAccessFlags),
             0);
   x.state = QpState::kRtr;
   x.av = address_vector(own.device.ipv4, peer.address, own.device.mac, peer.mac);
@@ -427,10 +427,9 @@ inline void connect_to(TestQp& own, const TestPeer& peer, uint8_t timeout = 14,
   x.rq_psn = first_psn(peer.qpn);
   x.dest_rd_atomic_max = 4;
   x.min_rnr_timer = 1;
-  ASSERT_EQ(own.device.modify(own, x,
-                              transport::kAttrState | transport::kAttrAv | transport::kAttrPathMtu |
-                                  transport::kAttrDestQpn | transport::kAttrRqPsn |
-                                  transport::kAttrMaxDestRdAtomic | transport::kAttrMinRnrTimer),
+  const uint32_t answers = reliable ? kAttrMaxDestRdAtomic | kAttrMinRnrTimer : 0u;
+  ASSERT_EQ(own.device.modify(
+                own, x, kAttrState | kAttrAv | kAttrPathMtu | kAttrDestQpn | kAttrRqPsn | answers),
             0);
   if (state == QpState::kRtr) return;
   x.state = QpState::kRts;
@@ -439,11 +438,9 @@ inline void connect_to(TestQp& own, const TestPeer& peer, uint8_t timeout = 14,
   x.rnr_retry = 7;
   x.sq_psn = first_psn(own.qpn);
   x.rd_atomic_max = 4;
-  ASSERT_EQ(own.device.modify(own, x,
-                              transport::kAttrState | transport::kAttrTimeout |
-                                  transport::kAttrRetryCnt | transport::kAttrRnrRetry |
-                                  transport::kAttrSqPsn | transport::kAttrMaxQpRdAtomic),
-            0);
+  const uint32_t retries =
+      reliable ? kAttrTimeout | kAttrRetryCnt | kAttrRnrRetry | kAttrMaxQpRdAtomic : 0u;
+  ASSERT_EQ(own.device.modify(own, x, kAttrState | kAttrSqPsn | retries), 0);
 }
 
 }  // namespace uroce::engine

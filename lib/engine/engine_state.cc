@@ -7,6 +7,7 @@
 #include "transport/requester.h"
 #include "transport/responder.h"
 #include "transport/retry.h"
+#include "transport/uc.h"
 #include "transport/ud.h"
 
 namespace uroce::engine {
@@ -22,6 +23,7 @@ group::MembershipLimits limits_of(const EngineConfig& config) {
 }
 
 bool has_output(QpContext& qp, Time now) {
+  if (qp.type == QpType::kUc) return transport::unreliable_ready(qp);
   if (qp.type != QpType::kRc) return transport::datagram_ready(qp);
   return transport::response_ready(qp) || transport::request_ready(qp, now);
 }

@@ -13,6 +13,7 @@
 #include "transport/error_class.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
+#include "transport/uc.h"
 #include "transport/ud.h"
 #include "wire/ethernet.h"
 
@@ -31,6 +32,11 @@ Emitted emit_reliable(EngineState& engine, QpContext& qp, TxSlot& slot) {
   }
   if (!transport::request_ready(qp, engine.env.now)) return Emitted::kIdle;
   return transport::emit_request(qp, engine.env, slot) ? Emitted::kFrame : Emitted::kNoFrame;
+}
+
+Emitted emit_unreliable(EngineState& engine, QpContext& qp, TxSlot& slot) {
+  if (!transport::unreliable_ready(qp)) return Emitted::kIdle;
+  return transport::emit_unreliable(qp, engine.env, slot) ? Emitted::kFrame : Emitted::kNoFrame;
 }
 
 // The group that a frame of ours is addressed to.
@@ -55,10 +61,11 @@ Route multicast_route(EngineState& engine, const TxSlot& slot) {
 }
 
 // Fills slots while the queue pair's turn lasts. `idle`: it has nothing more.
-size_t emit_reliables(EngineState& engine, QpContext& qp, std::span<TxSlot> slots, bool& idle) {
+size_t emit_connected(EngineState& engine, QpContext& qp, std::span<TxSlot> slots, bool& idle) {
+  const auto emit = qp.type == QpType::kUc ? emit_unreliable : emit_reliable;
   size_t filled = 0;
   while (filled < slots.size() && engine.turn_left > 0) {
-    const Emitted emitted = emit_reliable(engine, qp, slots[filled]);
+    const Emitted emitted = emit(engine, qp, slots[filled]);
     idle = emitted == Emitted::kIdle;
     if (idle) break;
     filled += emitted == Emitted::kFrame ? 1 : 0;
@@ -81,8 +88,9 @@ size_t emit_datagrams(EngineState& engine, QpContext& qp, std::span<TxSlot> slot
 size_t run_turn(EngineState& engine, std::span<TxSlot> slots) {
   QpContext& qp = engine.transmit.front();
   bool idle = false;
-  const size_t filled = qp.type == QpType::kRc ? emit_reliables(engine, qp, slots, idle)
-                                               : emit_datagrams(engine, qp, slots, idle);
+  const bool connected = qp.type == QpType::kRc || qp.type == QpType::kUc;
+  const size_t filled =
+      connected ? emit_connected(engine, qp, slots, idle) : emit_datagrams(engine, qp, slots, idle);
   if (idle || engine.turn_left == 0) {
     engine.transmit.pop_front();
     engine.turn_left = engine.config.burst_per_qp;

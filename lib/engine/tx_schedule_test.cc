@@ -88,6 +88,18 @@ TEST_F(TxSchedule, AnIdleEngineFillsNothing) {
   EXPECT_TRUE(poll(0).empty());
 }
 
+TEST_F(TxSchedule, UnreliableConnectionsTakeTheirTurnsToo) {
+  sender(0xA).post_send(0, 6 * 1024);
+  qps.push_back(device.create(QpType::kUc));
+  connect_to(*qps.back(), {Gid::from_ipv4(0x0A000002), {{2, 0, 0, 0, 0, 2}}, Qpn(0xB)});
+  qps.back()->post_send(0, 5 * 1024);
+  const std::vector<Packet> packets = poll(32);
+  EXPECT_EQ(targets(packets),
+            (std::vector<uint32_t>{0xA, 0xA, 0xA, 0xA, 0xB, 0xB, 0xB, 0xB, 0xA, 0xA, 0xB}));
+  EXPECT_EQ(packets[4].opcode, Opcode::kUcSendFirst);
+  EXPECT_TRUE(poll(32).empty());
+}
+
 // A peer waits for responses; requests can wait.
 TEST_F(TxSchedule, ResponsesGoBeforeRequests) {
   TestQp& qp = sender(0xA);

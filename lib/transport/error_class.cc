@@ -39,6 +39,7 @@ void flush_send(QpContext& qp, TransportEnv& env) {
     ++index;
   }
   qp.req.next_index = qp.req.begun_index = index;
+  qp.req.next_packet = 0;
 }
 
 void flush_receive(QpContext& qp, TransportEnv& env) {
@@ -72,11 +73,11 @@ void fail_send(QpContext& qp, TransportEnv& env, WcStatus status) {
   if (send.posted(send.consumer.load(std::memory_order_relaxed))) {
     complete_oldest_send(qp, env, status);
   }
-  if (qp.type != QpType::kUd && qp.type != QpType::kGsi) {
+  if (qp.type != QpType::kUd && qp.type != QpType::kGsi && qp.type != QpType::kUc) {
     enter_error(qp, env);
     return;
   }
-  // A datagram that failed harms no connection: receiving goes on.
+  // Nobody was promised a message that nothing acknowledges: receiving goes on.
   set_state(qp, QpState::kSqe);
   stop_requester(qp);
   flush(qp, env);

@@ -9,8 +9,8 @@
 
 namespace uroce::transport {
 
-// The oldest incomplete send WQE ends with `status`; the queue pair goes to ERR (UD: to SQE, see
-// the conformance table) and everything behind it is flushed.
+// The oldest incomplete send WQE ends with `status`; the queue pair goes to ERR (UD and UC: to
+// SQE, see the conformance table) and everything behind it is flushed.
 void fail_send(QpContext& qp, TransportEnv& env, WcStatus status);
 
 // The retries of `status` (kRetryExcErr, kRnrRetryExcErr) are used up, with `psn` unanswered or

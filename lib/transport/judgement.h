@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+#include "transport/responder_state.h"
+#include "wire/opcode.h"
+
 namespace uroce::transport {
 
 enum class Verdict : uint8_t {
@@ -21,6 +24,21 @@ struct Plan {
   bool uses_wqe = false;  // the receive WQE at the consumer index belongs to this message
   uint8_t* to = nullptr;  // WRITE: where the payload goes; atomics: the word
 };
+
+// After a FIRST or MIDDLE only the next part of the same operation, otherwise only a beginning.
+// `flags`: of the packet's opcode.
+constexpr bool in_sequence(MessageInProgress message, uint32_t flags) {
+  const bool continues = (flags & (wire::kMiddle | wire::kLast)) != 0;
+  switch (message) {
+    case MessageInProgress::kNone:
+      return !continues;
+    case MessageInProgress::kSend:
+      return continues && (flags & wire::kSend) != 0;
+    case MessageInProgress::kWrite:
+      return continues && (flags & wire::kWrite) != 0;
+  }
+  return false;
+}
 
 }  // namespace uroce::transport
 

@@ -19,6 +19,7 @@
 #include "transport/requester.h"
 #include "transport/responder.h"
 #include "transport/transport_env.h"
+#include "transport/uc.h"
 #include "transport/ud.h"
 #include "wire/emit.h"
 #include "wire/icrc.h"
@@ -288,17 +289,23 @@ class QpFixture : public ::testing::Test {
   void response(const PeerPacket& p) {
     arrive(p, [this](const wire::ParsedFrame& f) { receive_response(*qp, env, f); });
   }
+  void unreliable(const PeerPacket& p) {
+    arrive(p, [this](const wire::ParsedFrame& f) { receive_unreliable(*qp, env, f, env.now); });
+  }
   void datagram(const PeerPacket& p) {
     arrive(p, [this](const wire::ParsedFrame& f) { receive_datagram(*qp, env, f, env.now); });
   }
 
   // --- output ----------------------------------------------------------------------------------
-  // What emit_response, emit_request or emit_datagrams puts out until it has no more.
+  // What emit_response, emit_request, … puts out until it has no more.
   std::vector<Sent> responses(size_t most = 4096) {
     return emitted(most, [this](TxSlot& slot) { return emit_response(*qp, env, slot); });
   }
   std::vector<Sent> requests(size_t most = 4096) {
     return emitted(most, [this](TxSlot& slot) { return emit_request(*qp, env, slot); });
+  }
+  std::vector<Sent> unreliables(size_t most = 4096) {
+    return emitted(most, [this](TxSlot& slot) { return emit_unreliable(*qp, env, slot); });
   }
   std::vector<Sent> datagrams(size_t most = 4096) {
     return emitted(most, [this](TxSlot& slot) {

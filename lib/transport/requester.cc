@@ -156,8 +156,9 @@ void go_back(QpContext& qp) {
 void raise_if_drained(QpContext& qp, TransportEnv& env) {
   if (qp.state != QpState::kSqd || !qp.attributes.sq_draining) return;
   // Datagrams are complete when they are sent.
+  const bool datagrams = qp.type == QpType::kUd || qp.type == QpType::kGsi;
   const uint32_t oldest = qp.queues->send.consumer.load(std::memory_order_relaxed);
-  if (qp.type == QpType::kRc && oldest != qp.req.begun_index) return;
+  if (!datagrams && oldest != qp.req.begun_index) return;
   qp.attributes.sq_draining = false;
   if (qp.attributes.sqd_async_notify) env.raise(EventType::kSqDrained, qp.user);
 }

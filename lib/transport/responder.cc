@@ -31,20 +31,6 @@ using wire::Reth;
 
 constexpr bool ends_message(uint32_t flags) { return (flags & (wire::kLast | wire::kOnly)) != 0; }
 
-// After a FIRST or MIDDLE only the next part of the same operation, otherwise only a beginning.
-bool in_sequence(MessageInProgress message, uint32_t flags) {
-  const bool continues = (flags & (wire::kMiddle | wire::kLast)) != 0;
-  switch (message) {
-    case MessageInProgress::kNone:
-      return !continues;
-    case MessageInProgress::kSend:
-      return continues && (flags & wire::kSend) != 0;
-    case MessageInProgress::kWrite:
-      return continues && (flags & wire::kWrite) != 0;
-  }
-  return false;
-}
-
 // Payload against the path MTU: a FIRST or MIDDLE is full, a LAST is not empty.
 bool length_fits(uint32_t flags, uint32_t payload, uint32_t mtu) {
   if ((flags & wire::kOnly) != 0) return payload <= mtu;
@@ -124,8 +110,7 @@ Plan judge(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
   const uint32_t flags = frame.info->flags;
   if (!in_sequence(qp.resp.message, flags)) return {Verdict::kInvalidRequest};
   if ((flags & wire::kIeth) != 0) return {Verdict::kInvalidRequest};  // not offered
-  if ((flags & wire::kSend) != 0) return judge_send(qp, frame, flags);
-  if ((flags & wire::kWrite) != 0) return judge_write(qp, env, frame, flags);
+  if ((flags & (wire::kSend | wire::kWrite)) != 0) return judge_message(qp, env, frame);
   if ((flags & wire::kRead) != 0) return judge_read(qp, env, frame);
   if ((flags & wire::kFlushOp) != 0) return judge_flush(qp, env, frame);
   return judge_atomic(qp, env, frame);
@@ -184,8 +169,8 @@ void advance(QpContext& qp, uint32_t psns, bool message_done) {
   }
 }
 
-// The receive completion of a message. False: the CQ was full and the queue pair is in ERR.
-bool complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
+// The receive completion of a message. A full CQ puts the queue pair into ERR.
+void complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
                       WcOpcode opcode, uint32_t byte_len) {
   ReceiveQueue& recv = qp.queues->recv;
   const uint32_t index = recv.consumer.load(std::memory_order_relaxed);
@@ -206,19 +191,18 @@ bool complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
   recv.consumer.store(index + 1, std::memory_order_release);
   qp.resp.recv_wqe_held = false;
   if (!cq_push(env, *qp.recv_cq, cqe)) [[unlikely]] {
-    enter_error(qp, env);
-    return false;
+    return enter_error(qp, env);
   }
   ++env.counters->rdma_recvs;
-  return true;
 }
 
-void take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+// False: the L_Key of the receive WQE is bad.
+bool take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
   ResponderState& resp = qp.resp;
   const uint32_t payload = frame.payload_length;
   if (payload != 0 && memory::scatter(*env.keys, qp.pd, recv_wqe(qp).sges(), resp.received_bytes,
                                       frame.payload, payload) != KeyVerdict::kGood) {
-    return refuse(qp, env, frame.psn, {Verdict::kBadBuffer, true});
+    return false;
   }
   const bool done = ends_message(frame.info->flags);
   advance(qp, 1, done);
@@ -228,12 +212,12 @@ void take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time 
     const uint32_t byte_len = resp.received_bytes;
     resp.received_bytes = 0;
     resp.message = MessageInProgress::kNone;
-    if (!complete_receive(qp, env, frame, arrival, WcOpcode::kRecv, byte_len)) return;
+    complete_receive(qp, env, frame, arrival, WcOpcode::kRecv, byte_len);
   } else {
     resp.message = MessageInProgress::kSend;
     resp.recv_wqe_held = true;
   }
-  if (frame.ack_request()) owe_acknowledge(qp, frame.psn);
+  return true;
 }
 
 // Places a part of a WRITE. The last bytes go last (and together, where they lie in one cache
@@ -270,12 +254,10 @@ void take_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time
   advance(qp, 1, done);
   if (done) {
     ++env.counters->rx_write_requests;
-    if ((flags & wire::kCompletesRecv) != 0 &&
-        !complete_receive(qp, env, frame, arrival, WcOpcode::kRecvRdmaWithImm, resp.write_length)) {
-      return;
+    if ((flags & wire::kCompletesRecv) != 0) {
+      complete_receive(qp, env, frame, arrival, WcOpcode::kRecvRdmaWithImm, resp.write_length);
     }
   }
-  if (frame.ack_request()) owe_acknowledge(qp, frame.psn);
 }
 
 void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
@@ -300,6 +282,7 @@ void take_operation(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, 
 
 // The first valid packet tells a passive side that the peer is there before it says so itself.
 void note_established(QpContext& qp, TransportEnv& env) {
+  if (qp.resp.established) return;
   qp.resp.established = true;
   if (qp.state == QpState::kRtr) env.raise(EventType::kCommEst, qp.user);
 }
@@ -310,6 +293,20 @@ bool takes_requests(QpState state) {
 }
 
 }  // namespace
+
+Plan judge_message(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
+  const uint32_t flags = frame.info->flags;
+  if ((flags & wire::kSend) != 0) return judge_send(qp, frame, flags);
+  return judge_write(qp, env, frame, flags);
+}
+
+bool take_message(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
+                  const Plan& plan) {
+  note_established(qp, env);
+  if (frame.info->has(wire::kSend)) return take_send(qp, env, frame, arrival);
+  take_write(qp, env, frame, arrival, plan.to);
+  return true;
+}
 
 void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
   if (!takes_requests(qp.state)) {
@@ -324,13 +321,13 @@ void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
   if (plan.verdict != Verdict::kTake && plan.verdict != Verdict::kNotReady) [[unlikely]] {
     return refuse(qp, env, frame.psn, plan);
   }
-  if (!qp.resp.established) [[unlikely]]
-    note_established(qp, env);
+  note_established(qp, env);
   if (plan.verdict == Verdict::kNotReady) return not_ready(qp, env, frame.psn);
-  if (frame.info->has(wire::kSend)) {
-    take_send(qp, env, frame, arrival);
-  } else if (frame.info->has(wire::kWrite)) {
-    take_write(qp, env, frame, arrival, plan.to);
+  if (frame.info->has(wire::kSend | wire::kWrite)) {
+    if (!take_message(qp, env, frame, arrival, plan)) [[unlikely]] {
+      return refuse(qp, env, frame.psn, {Verdict::kBadBuffer, true});
+    }
+    if (frame.ack_request() && qp.state != QpState::kErr) owe_acknowledge(qp, frame.psn);
   } else if (frame.info->has(wire::kRead)) {
     take_read(qp, env, frame);
   } else {

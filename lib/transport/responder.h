@@ -3,6 +3,7 @@
 #ifndef UROCE_TRANSPORT_RESPONDER_H
 #define UROCE_TRANSPORT_RESPONDER_H
 
+#include "transport/judgement.h"
 #include "transport/qp_context.h"
 #include "transport/transport_env.h"
 #include "wire/frame.h"
@@ -13,6 +14,14 @@ namespace uroce::transport {
 // Takes a request packet whose ICRC, P_Key, source address and queue pair are good.
 void receive_request(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
                      Time arrival);
+
+// What RC and UC have in common: one packet of a SEND or WRITE that is the next one of its message.
+// Judged without side effects; then, with kTake, executed: the bytes, the PSN, the completion of
+// the message. take_message is false when the L_Key of the receive WQE is bad. A full CQ has put
+// the queue pair into ERR.
+Plan judge_message(QpContext& qp, const TransportEnv& env, const wire::ParsedFrame& frame);
+bool take_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame, Time arrival,
+                  const Plan& plan);
 
 // Whether emit_response would put a packet out.
 bool response_ready(const QpContext& qp);

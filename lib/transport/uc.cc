@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Unreliable connections.
+//
+// The sender is the RC requester without its memory: same packets, but a message is complete when
+// its last packet has left, so nothing is ever outstanding.
+//
+// The receiver shares with RC what one packet of a SEND or WRITE does. What differs is loss: a
+// packet that is not the next one, by PSN or by its place in the message, breaks the message that
+// was under way. The receive WQE that a SEND held is used again, from its first byte, and all is
+// dropped until a FIRST or ONLY, which starts anew and says which PSN comes next. A packet that is
+// refused for any reason breaks its message too.
+#include "transport/uc.h"
+
+#include "transport/completer.h"
+#include "transport/error_class.h"
+#include "transport/request_packet.h"
+#include "transport/requester.h"
+#include "transport/responder.h"
+
+namespace uroce::transport {
+namespace {
+
+using wire::Drop;
+using wire::ParsedFrame;
+
+// Nothing more of the message under way will be taken.
+void break_message(QpContext& qp) {
+  ResponderState& resp = qp.resp;
+  resp.message = MessageInProgress::kNone;
+  resp.recv_wqe_held = false;
+  resp.received_bytes = 0;
+}
+
+Drop reason_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kNotReady:
+      return Drop::kRecvQueueEmpty;
+    case Verdict::kTooLong:
+      return Drop::kRecvBufferShort;
+    case Verdict::kAccess:
+      return Drop::kRdmaRefused;
+    case Verdict::kBadBuffer:
+      return Drop::kRecvBufferInvalid;
+    case Verdict::kInvalidRequest:
+    case Verdict::kTake:
+      break;
+  }
+  return Drop::kPayloadLength;
+}
+
+// Whether the packet is the next one, or one to start anew with.
+bool find_start(QpContext& qp, const ParsedFrame& frame) {
+  ResponderState& resp = qp.resp;
+  const uint32_t flags = frame.info->flags;
+  if (frame.psn == resp.expected_psn && in_sequence(resp.message, flags)) return true;
+  break_message(qp);
+  if ((flags & (wire::kFirst | wire::kOnly)) == 0) return false;
+  resp.expected_psn = frame.psn;
+  return true;
+}
+
+// The packet of the WQE at the cursor has been put out.
+void advance(QpContext& qp, TransportEnv& env, const RequestPacket& packet) {
+  RequesterState& req = qp.req;
+  ++env.ip_id;
+  ++env.counters->sent_packets;
+  env.counters->sent_bytes.add(packet.payload_bytes);
+  req.begun_index = req.next_index + 1;
+  req.max_psn = req.unacked_psn = ++req.next_psn;
+  if (!packet.ends_message) {
+    ++req.next_packet;
+    return;
+  }
+  req.next_packet = 0;
+  ++req.next_index;
+  if (!complete_oldest_send(qp, env, WcStatus::kSuccess)) [[unlikely]]
+    return enter_error(qp, env);
+  raise_if_drained(qp, env);
+}
+
+}  // namespace
+
+void receive_unreliable(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+  if (!find_start(qp, frame)) return env.drops->count(Drop::kMessageBroken);
+  const Plan plan = judge_message(qp, env, frame);
+  if (plan.verdict != Verdict::kTake) [[unlikely]] {
+    if (plan.verdict == Verdict::kNotReady) ++qp.recv_queue_empty;
+    break_message(qp);
+    return env.drops->count(reason_of(plan.verdict));
+  }
+  if (!take_message(qp, env, frame, arrival, plan)) [[unlikely]] {
+    env.drops->count(Drop::kRecvBufferInvalid);
+    qp.resp.recv_wqe_held = true;
+    fail_receive(qp, env, WcStatus::kLocProtErr);
+  }
+}
+
+bool emit_unreliable(QpContext& qp, TransportEnv& env, TxSlot& slot) {
+  if (!unreliable_ready(qp)) return false;
+  const RequesterState& req = qp.req;
+  const SendWqe& wqe = qp.queues->send.wqe(req.next_index);
+  if (wqe.opcode >= WrOpcode::kRdmaRead) [[unlikely]] {
+    fail_send(qp, env, WcStatus::kLocQpOpErr);
+    return false;
+  }
+  const RequestPacket packet = message_packet(qp, wqe, req.next_packet);
+  uint8_t* bth = request_room(qp, slot, packet.opcode, packet.payload_bytes);
+  uint8_t* payload = bth + wire::opcode_info(packet.opcode).header_bytes;
+  if (!copy_payload(qp, env, wqe, req.next_packet * qp.mtu_bytes, payload, packet.payload_bytes))
+      [[unlikely]] {
+    fail_send(qp, env, WcStatus::kLocProtErr);
+    return false;
+  }
+  finish_request_packet(qp, env, wqe, packet, req.next_packet, slot);
+  advance(qp, env, packet);
+  return true;
+}
+
+}  // namespace uroce::transport
