@@ -10,6 +10,7 @@
 #include "group/mgid.h"
 #include "transport/error_class.h"
 #include "transport/qp_state.h"
+#include "transport/reorder.h"
 
 namespace uroce::engine {
 namespace {
@@ -89,6 +90,7 @@ int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
   engine.transmit.remove(*qp);
   engine.timers.cancel(*qp);
   engine.timeouts.forget(*qp);
+  transport::forget_kept(*qp, engine.env);
   transport::set_state(*qp, transport::QpState::kReset);
   transport::cq_publish_all(engine.env);
   forget_unpublished(engine.env, qp->send_cq);

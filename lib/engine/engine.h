@@ -51,6 +51,8 @@ struct EngineConfig {
   uint32_t memberships_max = 16384;
   uint64_t seed = 0;           // for delays and hash keys; random in the product
   uint32_t burst_per_qp = 16;  // packets of one QP before the next one has its turn
+  // Early request packets that all queue pairs together may have kept, at most 32768; 0: none is.
+  uint32_t kept_packets_max = 1024;
 };
 
 // A frame that another engine must see as well. The owner adds a reference for each.

@@ -44,6 +44,10 @@ EngineState::EngineState(const EngineConfig& engine_config)
   env.keys = shared.keys;
   env.drops = &drops;
   env.counters = &counters;
+  if (config.kept_packets_max != 0) {
+    reorder = std::make_unique<transport::ReorderBuffer>(config.kept_packets_max);
+    env.reorder = reorder.get();
+  }
   if (config.own_port && config.index == 0) {
     host = std::make_unique<HostSide>(config, drops);
   }

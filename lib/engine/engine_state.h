@@ -19,6 +19,7 @@
 #include "engine/timer_wheel.h"
 #include "engine/transmit_list.h"
 #include "group/membership.h"
+#include "transport/reorder.h"
 #include "transport/transport_env.h"
 
 namespace uroce::engine {
@@ -40,6 +41,7 @@ struct EngineState {
   DeviceShared& shared;
   transport::DropCounters drops;
   transport::TransportCounters counters;
+  std::unique_ptr<transport::ReorderBuffer> reorder;  // nullptr: early packets are dropped
   transport::TransportEnv env;
 
   QpTable qps;

@@ -26,6 +26,8 @@ constexpr CounterName<TransportCounters> kTransport[] = {
     {&TransportCounters::duplicate_request, "duplicate_request",
      "requests behind the expected PSN"},
     {&TransportCounters::out_of_sequence, "out_of_sequence", "NAK 0x60 sent"},
+    {&TransportCounters::out_of_order_kept, "out_of_order_kept",
+     "early requests kept for their turn"},
     {&TransportCounters::packet_seq_err, "packet_seq_err", "NAK 0x60 received and acted on"},
     {&TransportCounters::implied_nak_seq_err, "implied_nak_seq_err",
      "implied NAK of a READ or atomic"},

@@ -7,6 +7,7 @@
 #include "transport/error_class.h"
 
 #include "transport/completer.h"
+#include "transport/reorder.h"
 
 namespace uroce::transport {
 namespace {
@@ -61,6 +62,7 @@ void stop_requester(QpContext& qp) {
 void to_error(QpContext& qp, TransportEnv& env) {
   set_state(qp, QpState::kErr);
   stop_requester(qp);
+  forget_kept(qp, env);
   qp.resp.message = MessageInProgress::kNone;
   qp.resp.recv_wqe_held = false;
   flush(qp, env);

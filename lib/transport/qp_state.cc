@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "transport/error_class.h"
+#include "transport/reorder.h"
 #include "transport/requester.h"
 
 namespace uroce::transport {
@@ -144,6 +145,7 @@ int apply_modify(QpContext& qp, TransportEnv& env, const QpAttributes& attribute
   if (!modify_allowed(qp.state, next, qp.type, mask)) return -EINVAL;
   set_attributes(qp, attributes, mask);
   if (next == QpState::kReset) {
+    forget_kept(qp, env);
     reset_queues(qp);
     set_state(qp, next);
   } else if (next == QpState::kErr) {

@@ -16,6 +16,7 @@
 #include "transport/error_class.h"
 #include "transport/flush.h"
 #include "transport/judgement.h"
+#include "transport/reorder.h"
 #include "transport/replay.h"
 #include "transport/response_queue.h"
 #include "wire/headers.h"
@@ -141,19 +142,25 @@ void refuse(QpContext& qp, TransportEnv& env, Psn psn, const Plan& plan) {
 void not_ready(QpContext& qp, TransportEnv& env, Psn psn) {
   env.drops->count(wire::Drop::kRecvQueueEmpty);
   ++qp.recv_queue_empty;
+  forget_kept(qp, env);  // the peer sends them again behind this one
   if (!owe_nak(qp, psn, Aeth::rnr_nak(qp.attributes.min_rnr_timer))) return;
   qp.resp.rnr_nak_sent = true;
   ++env.counters->rnr_nak_sent;
 }
 
-// A packet ahead of the expected one: one NAK per gap, none while an RNR NAK stands.
-void sequence_gap(QpContext& qp, TransportEnv& env) {
+void owe_sequence_nak(QpContext& qp, TransportEnv& env) {
   ResponderState& resp = qp.resp;
-  env.drops->count(wire::Drop::kOutOfOrder);
-  if (resp.sequence_nak_sent || resp.rnr_nak_sent) return;
   if (!owe_nak(qp, resp.expected_psn, Aeth::nak(NakCode::kPsnSequence))) return;
   resp.sequence_nak_sent = true;
   ++env.counters->out_of_sequence;
+}
+
+// A packet ahead of the expected one: kept for later if there is room. One NAK per gap; while an
+// RNR NAK stands, none, and nothing is kept.
+void sequence_gap(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+  if (qp.resp.rnr_nak_sent) return env.drops->count(wire::Drop::kOutOfOrder);
+  keep_early(qp, env, frame, arrival);
+  if (!qp.resp.sequence_nak_sent) owe_sequence_nak(qp, env);
 }
 
 // The packet has been executed: the PSN moves on and the message may count.
@@ -264,7 +271,8 @@ void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   const Reth reth = frame.reth();
   const uint32_t psns = read_response_packets(reth.length_bytes, qp.mtu_bytes);
   remember_read(qp, frame.psn, psns, reth);
-  advance(qp, psns, true);  // a READ counts when it is taken (IBA C9-148)
+  advance(qp, psns, true);               // a READ counts when it is taken (IBA C9-148)
+  if (psns > 1) forget_passed(qp, env);  // no request may use the PSNs of the response
   owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value());
   ++env.counters->rx_read_requests;
 }
@@ -292,6 +300,45 @@ bool takes_requests(QpState state) {
          state == QpState::kSqe;
 }
 
+// The packet that is expected, new or kept.
+void take_expected(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+  const Plan plan = judge(qp, env, frame);
+  if (plan.verdict != Verdict::kTake && plan.verdict != Verdict::kNotReady) [[unlikely]] {
+    return refuse(qp, env, frame.psn, plan);
+  }
+  note_established(qp, env);
+  if (plan.verdict == Verdict::kNotReady) return not_ready(qp, env, frame.psn);
+  if (frame.info->has(wire::kSend | wire::kWrite)) {
+    if (!take_message(qp, env, frame, arrival, plan)) [[unlikely]] {
+      return refuse(qp, env, frame.psn, {Verdict::kBadBuffer, true});
+    }
+    if (frame.ack_request() && qp.state != QpState::kErr) owe_acknowledge(qp, frame.psn);
+  } else if (frame.info->has(wire::kRead)) {
+    take_read(qp, env, frame);
+  } else {
+    take_operation(qp, env, frame, plan.to);
+  }
+}
+
+// A packet has been taken, and behind it there are kept ones: those whose turn has come. The ACK
+// of the last is owed, asked for or not, so that the peer learns how far that went; where another
+// gap follows, its NAK goes out at once, because whatever would bring it may be here already. A
+// gap that only became shorter has had its NAK, or has it with the next packet behind it.
+void take_kept_packets(QpContext& qp, TransportEnv& env) {
+  bool taken = false;
+  bool acknowledge = false;
+  while (ReorderBuffer::Packet* packet = take_kept(qp, env)) {
+    const Psn before = qp.resp.expected_psn;
+    take_expected(qp, env, packet->frame, packet->arrival);
+    taken = qp.resp.expected_psn != before;
+    if (taken) acknowledge = packet->frame.info->has(wire::kSend | wire::kWrite);
+    env.reorder->give_back(*packet);
+  }
+  if (qp.state == QpState::kErr || qp.resp.rnr_nak_sent) return;
+  if (acknowledge) owe_acknowledge(qp, qp.resp.expected_psn - 1);
+  if (taken && qp.resp.kept_count != 0) owe_sequence_nak(qp, env);
+}
+
 }  // namespace
 
 Plan judge_message(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
@@ -315,24 +362,11 @@ void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
   }
   const int32_t ahead = frame.psn.distance_from(qp.resp.expected_psn);
   if (ahead != 0) [[unlikely]] {
-    return ahead > 0 ? sequence_gap(qp, env) : receive_duplicate(qp, env, frame);
+    return ahead > 0 ? sequence_gap(qp, env, frame, arrival) : receive_duplicate(qp, env, frame);
   }
-  const Plan plan = judge(qp, env, frame);
-  if (plan.verdict != Verdict::kTake && plan.verdict != Verdict::kNotReady) [[unlikely]] {
-    return refuse(qp, env, frame.psn, plan);
-  }
-  note_established(qp, env);
-  if (plan.verdict == Verdict::kNotReady) return not_ready(qp, env, frame.psn);
-  if (frame.info->has(wire::kSend | wire::kWrite)) {
-    if (!take_message(qp, env, frame, arrival, plan)) [[unlikely]] {
-      return refuse(qp, env, frame.psn, {Verdict::kBadBuffer, true});
-    }
-    if (frame.ack_request() && qp.state != QpState::kErr) owe_acknowledge(qp, frame.psn);
-  } else if (frame.info->has(wire::kRead)) {
-    take_read(qp, env, frame);
-  } else {
-    take_operation(qp, env, frame, plan.to);
-  }
+  take_expected(qp, env, frame, arrival);
+  if (qp.resp.kept_count != 0) [[unlikely]]
+    take_kept_packets(qp, env);
 }
 
 }  // namespace uroce::transport

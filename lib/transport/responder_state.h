@@ -55,6 +55,7 @@ struct ResponderState {
   uint32_t responses_head = 0;
   uint32_t responses_tail = 0;
   uint32_t replay_next = 0;  // next replay slot to recycle
+  uint16_t kept_count = 0;   // packets ahead of the expected one that are kept (reorder.h)
 };
 
 }  // namespace uroce::transport

@@ -16,6 +16,7 @@ namespace uroce::transport {
   X(received_bytes)                 /* payload bytes received */                    \
   X(duplicate_request)              /* requests behind the expected PSN */          \
   X(out_of_sequence)                /* NAK 0x60 sent */                             \
+  X(out_of_order_kept)              /* early requests kept for their turn */        \
   X(packet_seq_err)                 /* NAK 0x60 received and acted on */            \
   X(implied_nak_seq_err)            /* implied NAK of a READ or atomic */           \
   X(rnr_nak_sent)                   /* RNR NAK sent */                              \

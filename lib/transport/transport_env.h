@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a queue pair's code may use of its engine: the time, the keys, the counters, the lists that
-// collect output. One per engine; every pointer is set at construction and never null.
+// collect output. One per engine; pointers are set at construction and, unless it is said, not
+// null.
 #ifndef UROCE_TRANSPORT_TRANSPORT_ENV_H
 #define UROCE_TRANSPORT_TRANSPORT_ENV_H
 
@@ -23,6 +24,8 @@ struct DropCounters {
   void count(wire::Drop reason) { ++by_reason[static_cast<size_t>(reason)]; }
 };
 
+class ReorderBuffer;
+
 struct TransportEnv {
   Time now{};                 // of the input being handled
   uint32_t engine_index = 0;  // selects the CQ lane
@@ -30,6 +33,7 @@ struct TransportEnv {
   const memory::KeyTable* keys = nullptr;
   DropCounters* drops = nullptr;
   TransportCounters* counters = nullptr;
+  ReorderBuffer* reorder = nullptr;  // nullptr: a packet that comes too early is dropped
 
   // CQs with entries to publish; at most one entry per CQ.
   static constexpr uint32_t kDirtyMax = 256;
