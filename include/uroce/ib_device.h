@@ -26,6 +26,12 @@ union ib_gid {
   } global;
 };
 
+// Bits of device_cap_flags.
+#define IB_DEVICE_RC_RNR_NAK_GEN (1ull << 12)
+#define IB_DEVICE_FLUSH_GLOBAL (1ull << 38)
+#define IB_DEVICE_FLUSH_PERSISTENT (1ull << 39)
+#define IB_DEVICE_ATOMIC_WRITE (1ull << 40)
+
 enum ib_atomic_cap { IB_ATOMIC_NONE, IB_ATOMIC_HCA, IB_ATOMIC_GLOB };
 
 // Limits of a device. Creating more, or asking for more per object, is refused.

@@ -49,7 +49,7 @@ struct ib_mr {
 // Unmapping it earlier is a crash at the next access: doc/execution.md.
 //
 // ERR_PTR: -EINVAL: length 0, a range that wraps around, REMOTE_WRITE or REMOTE_ATOMIC without
-// LOCAL_WRITE, an unknown access bit; -EOPNOTSUPP: ON_DEMAND or a FLUSH right; -EFAULT: a part of
+// LOCAL_WRITE, an unknown access bit; -EOPNOTSUPP: ON_DEMAND; -EFAULT: a part of
 // the range is not mapped, or not writable where LOCAL_WRITE asks for it; -ENOMEM.
 struct ib_mr* ib_reg_user_mr(struct ib_pd* pd, __u64 start, __u64 length, __u64 virt_addr,
                              int mr_access_flags);

@@ -121,8 +121,9 @@ struct ib_qp_attr {
   __u16 alt_pkey_index;
   __u8 en_sqd_async_notify;
   __u8 sq_draining;
-  __u8 max_rd_atomic;       // READs outstanding as requester, at most attrs.max_qp_init_rd_atom
-  __u8 max_dest_rd_atomic;  // READs answered at once, at most attrs.max_qp_rd_atom
+  __u8 max_rd_atomic;       // READs, atomics, FLUSHes outstanding as requester, at most
+                            // attrs.max_qp_init_rd_atom
+  __u8 max_dest_rd_atomic;  // of them answered at once, at most attrs.max_qp_rd_atom
   __u8 min_rnr_timer;       // RNR code 0 … 31 that we send
   __u32 port_num;
   __u8 timeout;    // ACK timeout 4.096 us * 2^n, 0 … 31; 0: wait for ever
@@ -209,9 +210,10 @@ enum ib_send_flags {
   IB_SEND_IP_CSUM = 1 << 4,
 };
 
-// A send work request. RDMA requests are the first member of an ib_rdma_wr, those of UD queue pairs
-// of an ib_ud_wr. The list and all that it points to is read during the call only, except the
-// memory that the gather list names, which stays in use until the request has completed.
+// A send work request. RDMA requests and ATOMIC WRITE are the first member of an ib_rdma_wr,
+// atomics of an ib_atomic_wr, FLUSH of an ib_flush_wr, those of UD queue pairs of an ib_ud_wr. The
+// list and all that it points to is read during the call only, except the memory that the gather
+// list names, which stays in use until the request has completed.
 struct ib_send_wr {
   struct ib_send_wr* next;
   union {
@@ -234,6 +236,37 @@ struct ib_rdma_wr {
   __u32 rkey;
 };
 
+// Atomics: the gather list names eight bytes, which take the value that the remote word held
+// before. FETCH_AND_ADD adds compare_add; CMP_AND_SWP stores swap if the word equals compare_add.
+struct ib_atomic_wr {
+  struct ib_send_wr wr;
+  __u64 remote_addr;  // of a word: a multiple of 8
+  __u64 compare_add;  // operands are numbers in host order
+  __u64 swap;
+  __u64 compare_add_mask;  // not looked at: there are no masked atomics
+  __u64 swap_mask;         // not looked at
+  __u32 rkey;
+};
+
+enum ib_placement_type {
+  IB_FLUSH_GLOBAL = 1 << 0,      // visible to everybody
+  IB_FLUSH_PERSISTENT = 1 << 1,  // written back to memory
+};
+enum ib_selectivity_level {
+  IB_FLUSH_RANGE,  // remote_addr and length
+  IB_FLUSH_MR,     // all that the rkey opens
+};
+
+// FLUSH: what earlier requests of this queue pair wrote there is as `type` says when it completes.
+struct ib_flush_wr {
+  struct ib_send_wr wr;  // without gather list
+  __u64 remote_addr;
+  __u32 length;  // bytes, at most 2^31
+  __u32 rkey;
+  __u32 type;   // of enum ib_placement_type, OR-ed
+  __u32 level;  // enum ib_selectivity_level
+};
+
 struct ib_ud_wr {
   struct ib_send_wr wr;
   struct ib_ah* ah;
@@ -248,6 +281,12 @@ struct ib_ud_wr {
 
 static inline const struct ib_rdma_wr* rdma_wr(const struct ib_send_wr* wr) {
   return (const struct ib_rdma_wr*)(const void*)wr;
+}
+static inline const struct ib_atomic_wr* atomic_wr(const struct ib_send_wr* wr) {
+  return (const struct ib_atomic_wr*)(const void*)wr;
+}
+static inline const struct ib_flush_wr* flush_wr(const struct ib_send_wr* wr) {
+  return (const struct ib_flush_wr*)(const void*)wr;
 }
 static inline const struct ib_ud_wr* ud_wr(const struct ib_send_wr* wr) {
   return (const struct ib_ud_wr*)(const void*)wr;
@@ -267,9 +306,11 @@ struct ib_recv_wr {
 // *bad_send_wr (which may be NULL), those before it are posted. 0: all were; an empty list too.
 //
 // -EINVAL: state before RTS; an opcode that the type does not have; too many SGEs; a message above
-// 2^31 bytes, on UD above the port's MTU; inline data too long, or inline READ; on UD no ah or one
-// of another protection domain. -ENOMEM: the queue is full. In SQD the request waits, in SQE and
-// ERR it is flushed with a completion. Keys are checked later: LOC_PROT_ERR in the completion.
+// 2^31 bytes, on UD above the port's MTU; inline data too long, or inline READ, atomic or FLUSH; an
+// atomic or ATOMIC WRITE of other than 8 bytes or to an address that is no multiple of 8; a FLUSH
+// with data, or without a type; on UD no ah or one of another protection domain. -ENOMEM: the queue
+// is full. In SQD the request waits, in SQE and ERR it is flushed with a completion. Keys are
+// checked later: LOC_PROT_ERR in the completion.
 int ib_post_send(struct ib_qp* qp, const struct ib_send_wr* send_wr,
                  const struct ib_send_wr** bad_send_wr);
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr uint32_t kOnDemand = 1u << 6;
 constexpr uint32_t kHugePages = 1u << 7;  // about how memory is pinned: nothing to do with it here
-constexpr uint32_t kFlushRights = 3u << 8;
 constexpr uint32_t kOptional = 0x3FF00000;
 constexpr uint32_t kRights = memory::kLocalWrite | memory::kRemoteWrite | memory::kRemoteRead |
-                             memory::kRemoteAtomic | memory::kMwBind | memory::kZeroBased;
+                             memory::kRemoteAtomic | memory::kMwBind | memory::kZeroBased |
+                             memory::kFlushGlobal | memory::kFlushPersistent;
 
 // IBA 11.2.8.2: a right to write from afar needs the right to write here.
 int check_access(uint32_t access) {
@@ -22,10 +22,10 @@ int check_access(uint32_t access) {
       (access & memory::kLocalWrite) == 0) {
     return -EINVAL;
   }
-  if ((access & ~(kRights | kOnDemand | kHugePages | kFlushRights | kOptional)) != 0) {
+  if ((access & ~(kRights | kOnDemand | kHugePages | kOptional)) != 0) {
     return -EINVAL;
   }
-  return (access & (kOnDemand | kFlushRights)) != 0 ? -EOPNOTSUPP : 0;
+  return (access & kOnDemand) != 0 ? -EOPNOTSUPP : 0;
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ int check_attribute_values(const transport::QpAttributes& attributes, uint32_t m
   using namespace transport;
   const auto wrong = [mask](uint32_t bit, bool is_wrong) { return (mask & bit) != 0 && is_wrong; };
   constexpr uint32_t kAccessAll = memory::kLocalWrite | memory::kRemoteWrite | memory::kRemoteRead |
-                                  memory::kRemoteAtomic | memory::kMwBind;
+                                  memory::kRemoteAtomic | memory::kMwBind | memory::kFlushGlobal |
+                                  memory::kFlushPersistent;
   const bool bad =
       (mask & (kAttrAltPath | kAttrPathMigState | kAttrCap)) != 0 ||
       wrong(kAttrPort, attributes.port != 1) || wrong(kAttrPkeyIndex, attributes.pkey_index != 0) ||

@@ -36,7 +36,9 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_qp_rd_atom = number(transport::kReadAtomicMax);
   attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
   attr.max_res_rd_atom = number(device.qp_max() * transport::kReadAtomicMax);
-  attr.atomic_cap = IB_ATOMIC_NONE;
+  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_FLUSH_GLOBAL |
+                          IB_DEVICE_FLUSH_PERSISTENT | IB_DEVICE_ATOMIC_WRITE;
+  attr.atomic_cap = IB_ATOMIC_GLOB;  // the CPU's own instructions
   attr.max_mcast_grp = number(limits.group_max);
   attr.max_mcast_qp_attach = number(limits.group_qp_max);
   attr.max_total_mcast_qp_attach = number(limits.membership_max);

@@ -18,6 +18,8 @@ TEST_F(DeviceTest, AttributesAreTheLimitsThatHold) {
   EXPECT_EQ(ib_query_device(ibdev_, &attr), 0);
   EXPECT_EQ(attr.max_qp, 64);
   EXPECT_EQ(attr.max_qp_init_rd_atom, 16);
+  EXPECT_EQ(attr.atomic_cap, IB_ATOMIC_GLOB);
+  EXPECT_NE(attr.device_cap_flags & IB_DEVICE_ATOMIC_WRITE, 0u);
   ib_qp_init_attr most = init(IB_QPT_RC);
   most.cap.max_send_wr = static_cast<__u32>(attr.max_qp_wr);
   most.cap.max_send_sge = static_cast<__u32>(attr.max_send_sge);

@@ -97,14 +97,17 @@ class FaceTest : public testing::Test {
     return ah;
   }
 
-  // Moves a UD or RC queue pair up to `state`; RC ones to `peer`.
+  // Moves a UD, RC or UC queue pair up to `state`; those of connections to `peer`.
   void bring_to(ib_qp* qp, ib_qp_state state, const ib_qp* peer = nullptr) {
     const bool ud = qp->qp_type == IB_QPT_UD;
+    const bool uc = qp->qp_type == IB_QPT_UC;
     ib_qp_attr attr{};
     attr.qp_state = IB_QPS_INIT;
     attr.port_num = 1;
     attr.qkey = kQkey;
-    attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE;
+    attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE |
+                           IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_FLUSH_GLOBAL |
+                           IB_ACCESS_FLUSH_PERSISTENT;
     ASSERT_EQ(ib_modify_qp(qp, &attr, ud ? 0x71 : 0x39), 0);
     if (state == IB_QPS_INIT) return;
     attr.qp_state = IB_QPS_RTR;
@@ -114,7 +117,7 @@ class FaceTest : public testing::Test {
     attr.max_dest_rd_atomic = 4;
     attr.min_rnr_timer = 1;
     attr.ah_attr = to(device::kTestIpv4);
-    ASSERT_EQ(ib_modify_qp(qp, &attr, ud ? 0x1 : 0x129181), 0);
+    ASSERT_EQ(ib_modify_qp(qp, &attr, ud ? 0x1 : uc ? 0x101181 : 0x129181), 0);
     if (state == IB_QPS_RTR) return;
     attr.qp_state = IB_QPS_RTS;
     attr.sq_psn = 100;
@@ -122,12 +125,12 @@ class FaceTest : public testing::Test {
     attr.retry_cnt = 3;
     attr.rnr_retry = 3;
     attr.max_rd_atomic = 4;
-    ASSERT_EQ(ib_modify_qp(qp, &attr, ud ? 0x10001 : 0x12e01), 0);
+    ASSERT_EQ(ib_modify_qp(qp, &attr, ud || uc ? 0x10001 : 0x12e01), 0);
   }
-  // Two RC queue pairs, connected.
-  std::pair<ib_qp*, ib_qp*> connected() {
-    ib_qp* a = make(IB_QPT_RC);
-    ib_qp* b = make(IB_QPT_RC);
+  // Two queue pairs, connected.
+  std::pair<ib_qp*, ib_qp*> connected(ib_qp_type type = IB_QPT_RC) {
+    ib_qp* a = make(type);
+    ib_qp* b = make(type);
     bring_to(a, IB_QPS_RTS, b);
     bring_to(b, IB_QPS_RTS, a);
     return {a, b};

@@ -16,7 +16,8 @@ ib_mr* ib_reg_user_mr(ib_pd* pd, __u64 start, __u64 length, __u64 virt_addr, int
     delete mr;
     return error_pointer<ib_mr>(error);
   }
-  constexpr int kRemote = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC;
+  constexpr int kRemote = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+                          IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT;
   mr->device = pd->device;
   mr->pd = pd;
   mr->lkey = mr->object->key.value();

@@ -10,6 +10,7 @@
 #include "device/path.h"
 #include "transport/work_queue.h"
 #include "verbs/handles.h"
+#include "verbs/operands.h"
 
 namespace uroce::verbs {
 namespace {
@@ -29,19 +30,21 @@ static_assert(IB_WR_RDMA_READ == static_cast<int>(transport::WrOpcode::kRdmaRead
 constexpr uint32_t bit(ib_wr_opcode opcode) { return 1u << static_cast<unsigned>(opcode); }
 constexpr uint32_t kSends = bit(IB_WR_SEND) | bit(IB_WR_SEND_WITH_IMM);
 constexpr uint32_t kWrites = bit(IB_WR_RDMA_WRITE) | bit(IB_WR_RDMA_WRITE_WITH_IMM);
+constexpr uint32_t kWords =
+    bit(IB_WR_ATOMIC_CMP_AND_SWP) | bit(IB_WR_ATOMIC_FETCH_AND_ADD) | bit(IB_WR_ATOMIC_WRITE);
 
 // Which opcodes a type of queue pair has, and which of them can carry inline data (IBA 11.4.1.1).
 constexpr uint32_t opcodes_of(QpType type) {
   switch (type) {
     case QpType::kRc:
-      return kSends | kWrites | bit(IB_WR_RDMA_READ);
+      return kSends | kWrites | kWords | bit(IB_WR_RDMA_READ) | bit(IB_WR_FLUSH);
     case QpType::kUc:
       return kSends | kWrites;
     default:
       return kSends;
   }
 }
-constexpr uint32_t kInlineOpcodes = kSends | kWrites;
+constexpr uint32_t kInlineOpcodes = kSends | kWrites | bit(IB_WR_ATOMIC_WRITE);
 
 bool has_room(WorkQueue& queue, uint32_t tail) {
   if (tail - queue.cached_consumer < queue.depth) return true;
@@ -112,7 +115,7 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
   if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > handle.capabilities.send_sge_max) {
     return -EINVAL;
   }
-  const uint64_t length = total_length(wr.sg_list, wr.num_sge);
+  uint64_t length = total_length(wr.sg_list, wr.num_sge);
   if (const int error = check_send(handle, wr, length); error != 0) return error;
   if (!has_room(queue, index)) return -ENOMEM;
 
@@ -123,6 +126,8 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
   } else if ((bit(wr.opcode) & (kWrites | bit(IB_WR_RDMA_READ))) != 0) {
     wqe.remote_address = rdma_wr(&wr)->remote_addr;
     wqe.rkey = rdma_wr(&wr)->rkey;
+  } else if ((bit(wr.opcode) & kSends) == 0) {
+    if (const int error = write_operands(wr, length, wqe); error != 0) return error;
   }
   wqe.wr_id = wr.wr_id;
   wqe.immediate_be = wr.ex.imm_data;
