@@ -26,7 +26,7 @@ TEST(QpChecks, EveryRangeHasItsEnd) {
   a.min_rnr_timer = 31;
   a.rd_atomic_max = a.dest_rd_atomic_max = transport::kReadAtomicMax;
   a.path_mtu = PathMtu::k1024;
-  a.access = 31;
+  a.access = 31 | memory::kFlushGlobal | memory::kFlushPersistent;
   const uint32_t mask = kAttrMaskAll & ~(transport::kAttrAltPath | transport::kAttrPathMigState |
                                          transport::kAttrCap);
   EXPECT_EQ(values(mask, a), 0);

@@ -235,7 +235,7 @@ class TestDevice {
   const Gid ipv4;
   const Gid ipv6;
   std::vector<uint8_t> memory;
-  memory::KeyTable keys{64};
+  memory::KeyTable keys{128};
   DeviceShared shared;
   std::vector<std::unique_ptr<Engine>> engines;
   std::vector<uint32_t> next_slot;
