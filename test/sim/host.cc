@@ -4,9 +4,33 @@
 
 #include <algorithm>
 
+#include "test/sim/check/allocations.h"
 #include "verbs/face.h"
+#include "wire/parse.h"
 
 namespace uroce::sim {
+namespace {
+
+// Whether the core owes an account of this frame: all but the control protocols of the port.
+bool is_accountable(std::span<const uint8_t> frame, bool roce_only) {
+  wire::L3Info info;
+  const wire::FrameKind kind = wire::classify(frame, {}, info);
+  return kind == wire::FrameKind::kRoce || (!roce_only && kind == wire::FrameKind::kOther);
+}
+
+uint64_t accounted(engine::Engine& engine) {
+  uint64_t sum = engine.counters().received_packets.value();
+  for (const Counter& counter : engine.drops().by_reason) sum += counter.value();
+  return sum;
+}
+
+Gid ipv6_of(uint8_t number) {
+  Gid ipv6{{0xfd}};
+  ipv6.bytes[15] = number;
+  return ipv6;
+}
+
+}  // namespace
 
 WorldPort::WorldPort(uint8_t number) {
   info_.name = "world" + std::to_string(number);
@@ -14,10 +38,10 @@ WorldPort::WorldPort(uint8_t number) {
   info_.frame_bytes_max = 14 + 9000;
   info_.link_mbps = 25'000;
   info_.link_up = true;
-  Gid ipv6{{0xfd}};
-  ipv6.bytes[15] = number;
-  addresses_ = {{Gid::from_ipv4(0x0A000000u + number), 24}, {ipv6, 64}};
+  addresses_ = {{Gid::from_ipv4(0x0A000000u + number), 24}, {ipv6_of(number), 64}};
 }
+
+Gid Host::ipv6() const { return ipv6_of(number_); }
 
 Host::Host(World& world, uint8_t number, uint64_t seed)
     : world_(world),
@@ -70,14 +94,27 @@ RxFrame Host::to_engine(std::span<const uint8_t> frame, bool looped) const {
   return rx;
 }
 
-void Host::receive(std::span<const uint8_t> frame) {
+bool Host::receive(std::span<const uint8_t> frame) {
   if (port_queue_.size() >= world_.faults.port_frames) {
-    world_.count_port_drop();
+    ++audit_.frames_lost_at_port;
     ++dropped_in_stall_;
-    return;
+    return false;
   }
   port_queue_.emplace_back(frame.begin(), frame.end());
+  return true;
 }
+
+size_t Host::live_keys() const {
+  size_t alive = 0;
+  for (const uint32_t key : noted_keys_) {
+    uint8_t* at = nullptr;
+    const auto verdict = keys_.translate(Key(key), 0, 0, 0, 0, at);
+    alive += verdict != memory::KeyVerdict::kUnknownKey ? 1 : 0;
+  }
+  return alive;
+}
+
+bool Host::paused() const { return world_.now() < paused_until_; }
 
 void Host::stall_until(Time end) {
   stalled_since_ = world_.now();
@@ -98,11 +135,27 @@ void Host::wake() {
              (moved ? ", ACK timers moved" : ""));
 }
 
+void Host::give(std::span<const RxFrame> frames) {
+  uint64_t accountable = 0;
+  for (const RxFrame& frame : frames) {
+    accountable += is_accountable({frame.bytes, frame.length}, false) ? 1 : 0;
+    audit_.looped_in += frame.looped ? 1 : 0;
+  }
+  audit_.frames_in += frames.size();
+  const uint64_t before = accounted(engine());
+  {
+    const AllocationWatch watch(audit_.allocations);
+    engine().handle_frames(world_.now(), frames);
+  }
+  const uint64_t after = accounted(engine()) - before;
+  if (after < accountable) audit_.lost_silently += accountable - after;
+}
+
 void Host::take_waiting() {
   for (int turn = 0; turn < kBurstsPerTurn && !port_queue_.empty(); ++turn) {
     const size_t count = std::min(port_queue_.size(), kBurst);
     for (size_t i = 0; i < count; ++i) burst_[i] = to_engine(port_queue_[i], false);
-    engine().handle_frames(world_.now(), {burst_.data(), count});
+    give({burst_.data(), count});
     port_queue_.erase(port_queue_.begin(), port_queue_.begin() + static_cast<ptrdiff_t>(count));
   }
 }
@@ -114,8 +167,11 @@ void Host::pump() {
     wake();
   }
   take_waiting();
-  if (engine().poll_timeout() <= now) engine().handle_timeout(now);
-  transmit();
+  if (engine().poll_timeout() <= now) {
+    const AllocationWatch watch(audit_.allocations);
+    engine().handle_timeout(now);
+  }
+  if (!paused()) transmit();
   while (const auto event = engine().poll_event()) verbs::dispatch_event(*event);
 }
 
@@ -128,24 +184,38 @@ void Host::transmit() {
       slots[i].room = rooms_[i].data();
       slots[i].capacity = static_cast<uint32_t>(rooms_[i].size());
     }
-    const size_t filled = engine().poll_frames(now, slots);
+    size_t filled = 0;
+    {
+      const AllocationWatch watch(audit_.allocations);
+      filled = engine().poll_frames(now, slots);
+    }
     for (size_t i = 0; i < filled; ++i) {
       const std::span<const uint8_t> frame(slots[i].room, slots[i].length);
-      if (slots[i].route != Route::kLocal) world_.send(*this, frame);
+      audit_.roce_out += is_accountable(frame, true) ? 1 : 0;
+      if (slots[i].route != Route::kLocal) {
+        ++audit_.frames_out;
+        world_.send(*this, frame);
+      }
       // The engine is fed its own frames from a copy: its rooms are lent again meanwhile.
       if (slots[i].route != Route::kWire) {
         const std::vector<uint8_t> copy(frame.begin(), frame.end());
         const RxFrame own = to_engine(copy, true);
-        engine().handle_frames(now, {&own, 1});
+        give({&own, 1});
       }
     }
     if (filled < slots.size()) return;
   }
 }
 
+// What keeps the loop from sleeping for ever: frames that wait, timers, and the end of a pause.
 Time Host::next_timeout() const {
   if (stalled()) return stalled_until_;
-  return port_queue_.empty() ? seat_->engine().poll_timeout() : world_.now();
+  if (!port_queue_.empty()) return world_.now();
+  const engine::Engine& engine = seat_->engine();
+  const Time timers = engine.poll_timeout();
+  if (!paused()) return timers;
+  // Timers whose only use is to send wait as well: their time may be past already.
+  return timers > world_.now() ? std::min(timers, paused_until_) : paused_until_;
 }
 
 }  // namespace uroce::sim

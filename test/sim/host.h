@@ -33,6 +33,17 @@ class WorldPort final : public device::PortOps {
   std::vector<device::PortAddress> addresses_;
 };
 
+// What passed between a host's port and its engine, and whether the engine kept its promises.
+struct HostAudit {
+  uint64_t frames_in = 0;      // given to the engine, looped ones too
+  uint64_t looped_in = 0;      // of them: never on the wire
+  uint64_t frames_out = 0;     // onto the wire
+  uint64_t roce_out = 0;       // made by the engine, with UDP port 4791
+  uint64_t lost_silently = 0;  // neither received nor dropped by name
+  uint64_t allocations = 0;    // inside calls of the engine
+  uint64_t frames_lost_at_port = 0;
+};
+
 class Host {
  public:
   // Host `number` (1 … 200) is 10.0.0.<number> and fd00::<number>. start() is called when it is in
@@ -42,14 +53,22 @@ class Host {
   void start();
 
   const std::string& name() const { return name_; }
+  uint8_t number() const { return number_; }
+  MacAddress mac() { return port_.info().mac; }
+  device::Device& rdma_device() { return *device_; }
+  const HostAudit& audit() const { return audit_; }
+  // Keys that the application got here, and how many of them still open a region.
+  void note_key(uint32_t key) { noted_keys_.push_back(key); }
+  size_t live_keys() const;
   ib_device* device() { return handle_; }
   engine::Engine& engine() { return seat_->engine(); }
   Gid ipv4() const { return Gid::from_ipv4(0x0A000000u + number_); }
+  Gid ipv6() const;
 
-  // A frame has come to the port, which holds World::faults.port_frames of them and drops what
-  // comes on top. pump() afterwards: a turn of the loop, in which the waiting frames are taken,
-  // timers that are due act, and frames leave.
-  void receive(std::span<const uint8_t> frame);
+  // A frame has come to the port, which holds World::faults.port_frames of them. False: it is full
+  // and the frame is lost. pump() afterwards: a turn of the loop, in which the waiting frames are
+  // taken, timers that are due act, and frames leave.
+  bool receive(std::span<const uint8_t> frame);
   void pump();
   // When the loop has something to do next.
   Time next_timeout() const;
@@ -57,6 +76,9 @@ class Host {
   // The core is taken away until `end`: the loop does not turn, whatever is due.
   void stall_until(Time end);
   bool stalled() const { return stalled_until_ != kNever; }
+  // Nothing is sent until `end`; receiving and timers go on.
+  void pause_until(Time end) { paused_until_ = end; }
+  bool paused() const;
 
  private:
   static constexpr size_t kBurst = 32;
@@ -64,6 +86,7 @@ class Host {
 
   void wake();
   void take_waiting();
+  void give(std::span<const RxFrame> frames);
   void transmit();
   RxFrame to_engine(std::span<const uint8_t> frame, bool looped) const;
 
@@ -84,6 +107,9 @@ class Host {
   Time stalled_since_{};
   Time stalled_until_ = kNever;  // kNever: not stalled
   uint64_t dropped_in_stall_ = 0;
+  Time paused_until_{};
+  HostAudit audit_;
+  std::vector<uint32_t> noted_keys_;
 };
 
 }  // namespace uroce::sim

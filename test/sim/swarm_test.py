@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
-first = int(os.environ.get('UROCE_SEED', '1')) * 1000
-print(f'uroce-sim --swarm {sys.argv[2]} --seed {first}', flush=True)
-sys.exit(subprocess.run([sys.argv[1], '--swarm', sys.argv[2], '--seed', str(first)]).returncode)
+simulator, count = sys.argv[1:3]
+first = int(os.environ.get('UROCE_SEED', '1')) * 100_000
+print(f'uroce-sim --swarm {count} --seed {first}', flush=True)
+sys.exit(subprocess.run([simulator, '--swarm', count, '--seed', str(first)]).returncode)

@@ -4,6 +4,7 @@
 #ifndef UROCE_TEST_SIM_WORLD_H
 #define UROCE_TEST_SIM_WORLD_H
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <queue>
@@ -14,6 +15,7 @@
 #include "base/random.h"
 #include "base/types.h"
 #include "capture/writer.h"
+#include "test/sim/switch.h"
 
 namespace uroce::sim {
 
@@ -29,18 +31,25 @@ struct Faults {
   Duration latency{5'000};
   Duration reorder_delay{50'000};
   Duration stall_span{3'000'000};
-  uint64_t stalls_max = 3;  // in all
-  size_t port_frames = 64;  // a port holds so many for a host that does not poll
+  uint64_t stalls_max = 3;           // in all
+  size_t port_frames = 64;           // a port holds so many for a host that does not poll
+  size_t frame_bytes_max = 1 << 16;  // a longer frame vanishes on the way
 };
 
 struct WireCounters {
   uint64_t sent = 0;
+  uint64_t copies = 0;     // one for each host that a frame is for, and for each duplicate
+  uint64_t delivered = 0;  // copies that a port has taken
   uint64_t lost = 0;
   uint64_t duplicated = 0;
   uint64_t reordered = 0;
   uint64_t corrupted = 0;
   uint64_t stalls = 0;
   uint64_t port_drops = 0;  // found the port of a stalled host full
+  uint64_t cut = 0;         // to the other side of a partition, or to a host without power
+  uint64_t tail_drops = 0;  // found a queue of the switch full
+  uint64_t pauses = 0;
+  uint64_t oversize = 0;  // longer than the wire takes
 };
 
 class World {
@@ -51,6 +60,7 @@ class World {
   Time now() const { return now_; }
   Random& random() { return random_; }
   Faults faults;
+  Switch fabric;
   const WireCounters& counters() const { return counters_; }
 
   // Every frame on the wire, and every line of log(), goes there as well. Before the first step.
@@ -66,10 +76,25 @@ class World {
   // A test puts a frame on the wire in front of `to`, untouched by faults.
   void inject(Host& to, std::span<const uint8_t> frame);
 
-  // A host's port was full.
-  void count_port_drop() { ++counters_.port_drops; }
   // Takes `host` its core for `span` from now on.
   void stall(Host& host, Duration span);
+  // Forbids `host` to send for `span` from now on, as a switch does by PFC.
+  void pause(Host& host, Duration span);
+  // Nothing passes between two hosts for `span` from now on. It may be the same host twice.
+  void cut(size_t a, size_t b, Duration span);
+  Time cut_until(size_t a, size_t b) const { return cuts_[a][b]; }
+  // Power off, and on again with a new life: the caller has destroyed what was built on the host.
+  void unplug(size_t index) { plugged_[index] = false; }
+  Host& replace_host(size_t index, std::unique_ptr<Host> host);
+
+  // How often something has gone wrong between two hosts so far, in either direction: what may be a
+  // reason for a retry. Stalls and pauses count once, and once more for each millisecond.
+  uint64_t faults_between(size_t a, size_t b) const { return blame_[a][b]; }
+  size_t index_of(const Host& host) const;
+  size_t host_count() const { return hosts_.size(); }
+  // Copies on their way.
+  size_t in_flight() const { return arrivals_.size(); }
+  Time next_event() const;
 
   // The frame that was sent last.
   const std::vector<uint8_t>& last_frame() const { return last_frame_; }
@@ -86,15 +111,24 @@ class World {
   struct Arrival {
     Time time;
     uint64_t order;  // ties are broken by it: the same on every run
+    size_t from;
     size_t host;
     std::vector<uint8_t> frame;
     bool operator>(const Arrival& other) const {
       return time != other.time ? time > other.time : order > other.order;
     }
   };
+  static constexpr size_t kHostsMax = 8;
+  template <typename T>
+  using ByPair = std::array<std::array<T, kHostsMax>, kHostsMax>;
+
   bool happens(double probability);
   void turn_host(Host& host);
-  void deliver_later(size_t host, std::vector<uint8_t> frame);
+  void offer(size_t from, size_t to, std::span<const uint8_t> frame);
+  void deliver_later(size_t from, size_t to, std::vector<uint8_t> frame);
+  void arrive(const Arrival& arrival);
+  void blame(size_t a, size_t b, uint64_t times = 1);
+  void blame_all(const Host& host, Duration span);
   void advance(Time to);
 
   Time now_{};
@@ -107,6 +141,9 @@ class World {
   capture::CaptureWriter capture_;
   bool capturing_ = false;
   std::string* log_ = nullptr;
+  ByPair<Time> cuts_{};
+  ByPair<uint64_t> blame_{};
+  std::array<bool, kHostsMax> plugged_{};
 };
 
 }  // namespace uroce::sim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checker "order": what one end sends comes out at the other exactly once and in order, with its
+// bytes, its length and its immediate.
+#ifndef UROCE_TEST_SIM_CHECK_ORDER_H
+#define UROCE_TEST_SIM_CHECK_ORDER_H
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "test/sim/check/completions.h"
+#include "test/sim/verdict.h"
+
+namespace uroce::sim {
+
+// One direction of a connection.
+class Stream {
+ public:
+  // A message that takes a receive of the other end was posted.
+  void sent(const Sent& message);
+  // The next one comes out; nothing: it is not what was due.
+  std::optional<Sent> received(const ib_wc& wc, Verdict& verdict);
+  // The sender has been told of success for all messages up to this one.
+  void confirmed(const Sent& message);
+  // Nothing more will come: what the sender was told has arrived must have come out.
+  void check_end(Verdict& verdict) const;
+  bool empty() const { return due_.empty(); }
+  size_t size() const { return due_.size(); }
+  void reset();
+
+ private:
+  std::deque<Sent> due_;
+  uint64_t confirmed_id_ = 0;  // one past the newest
+};
+
+}  // namespace uroce::sim
+
+#endif  // UROCE_TEST_SIM_CHECK_ORDER_H

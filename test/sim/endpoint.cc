@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint's objects, their lives and their control calls.
+#include "test/sim/endpoint.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "test/sim/must.h"
+
+namespace uroce::sim {
+namespace {
+
+uint8_t pattern(uint64_t seed, uint64_t at) {
+  return static_cast<uint8_t>((seed * 0x9E3779B97F4A7C15u + at * 0xC2B2AE3D27D4EB4Fu) >> 56);
+}
+
+// A resolution may lose its frames to the wire: it is asked for again.
+void modify(ib_qp* qp, ib_qp_attr& attr, int mask, const char* what) {
+  int result = -ETIMEDOUT;
+  for (int i = 0; i < 10 && (result == -ETIMEDOUT || result == -EHOSTUNREACH); ++i) {
+    result = ib_modify_qp(qp, &attr, mask);
+  }
+  must(result, what);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t side, uint64_t seed,
+                   Verdict& verdict)
+    : world_(world), host_(host), plan_(plan), side_(side), verdict_(verdict) {
+  create_memory(seed);
+  send_cq_ = std::make_unique<WatchedCq>(host, 2 * plan.send_depth, plan.send_wake);
+  recv_cq_ = std::make_unique<WatchedCq>(host, 2 * plan.recv_depth, plan.recv_wake);
+  pd_ = must(ib_alloc_pd(host.device(), 0), "ib_alloc_pd");
+  local_mr_ = must(ib_reg_user_mr(pd_, reinterpret_cast<uint64_t>(memory_.data()) + kGuard,
+                                  open_begin_ - 2 * kGuard, kIova + kGuard, IB_ACCESS_LOCAL_WRITE),
+                   "ib_reg_user_mr");
+  host_.note_key(local_mr_->lkey);
+  register_open();
+  create_qp();
+}
+
+Endpoint::~Endpoint() {
+  ib_destroy_qp(qp_);
+  ib_dereg_mr(open_mr_);
+  ib_dereg_mr(local_mr_);
+  send_cq_.reset();
+  recv_cq_.reset();
+  ib_dealloc_pd(pd_);
+}
+
+void Endpoint::create_memory(uint64_t seed) {
+  send_area_ = kGuard;
+  recv_area_ = send_area_ + (plan_.send_depth + 2) * stride();
+  sink_area_ = recv_area_ + plan_.recv_depth * stride();
+  open_begin_ = sink_area_ + (plan_.send_depth + 2) * stride() + kGuard;
+  read_area_ = open_begin_ + kSpread + stride();
+  open_end_ = read_area_ + kSpread + stride();
+  memory_.assign(open_end_ + kGuard, 0xEE);
+  for (uint32_t i = read_area_; i < open_end_; ++i) memory_[i] = pattern(seed, i);
+  shadow_ = std::make_unique<Shadow>(memory_);
+}
+
+void Endpoint::register_open() {
+  open_mr_ = must(ib_reg_user_mr(pd_, reinterpret_cast<uint64_t>(memory_.data()) + open_begin_,
+                                 open_end_ - open_begin_, kIova + open_begin_,
+                                 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+                                     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC),
+                  "ib_reg_user_mr");
+  host_.note_key(open_mr_->lkey);
+}
+
+void Endpoint::create_qp() {
+  ib_qp_init_attr attr{};
+  attr.send_cq = send_cq_->cq();
+  attr.recv_cq = recv_cq_->cq();
+  attr.cap = {plan_.send_depth, plan_.recv_depth, plan_.sge_max, plan_.sge_max, kInlineMax, 0};
+  attr.sq_sig_type = plan_.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+  attr.qp_type = plan_.type;
+  qp_ = must(ib_create_qp(pd_, &attr), "ib_create_qp");
+}
+
+void Endpoint::connect(Endpoint& peer, uint32_t life) {
+  peer_ = &peer;
+  offended_ = orphaned_ = false;
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_INIT;
+  attr.port_num = 1;
+  attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC;
+  modify(qp_, attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS, "to INIT");
+  // Far from those of the lives before: what is left of them on the wire means nothing.
+  const uint32_t step = life * 0x513'579;
+  attr.qp_state = IB_QPS_RTR;
+  attr.path_mtu = plan_.mtu;
+  attr.dest_qp_num = peer.qp_->qp_num;
+  attr.rq_psn = (plan_.first_psn[1 - side_] + step) & 0xFFFFFF;
+  attr.sq_psn = (plan_.first_psn[side_] + step) & 0xFFFFFF;
+  attr.max_dest_rd_atomic = attr.max_rd_atomic = plan_.rd_atomic;
+  attr.min_rnr_timer = plan_.min_rnr_timer;
+  attr.ah_attr.port_num = 1;
+  attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
+  const Gid to = plan_.ipv6 ? peer.host_.ipv6() : peer.host_.ipv4();
+  const Gid from = plan_.ipv6 ? host_.ipv6() : host_.ipv4();
+  ib_gid dgid;
+  std::memcpy(dgid.raw, to.bytes.data(), 16);
+  const int index = host_.rdma_device().find_gid(from);
+  rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, static_cast<uint8_t>(index), 64, 0);
+  const MacAddress mac = peer.host_.mac();
+  if (plan_.give_mac) std::copy_n(mac.bytes.begin(), 6, attr.ah_attr.roce.dmac);
+  modify(qp_, attr,
+         IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+             IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
+         "to RTR");
+  attr.qp_state = IB_QPS_RTS;
+  attr.timeout = plan_.timeout;
+  attr.retry_cnt = 7;
+  attr.rnr_retry = 7;
+  modify(qp_, attr,
+         IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+             IB_QP_MAX_QP_RD_ATOMIC,
+         "to RTS");
+  connected_ = true;
+  faults_at_progress_ = world_.faults_between(world_.index_of(host_), world_.index_of(peer.host_));
+}
+
+void Endpoint::drain(Duration span) {
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_SQD;
+  // It may have failed already, or be in SQD.
+  if (ib_modify_qp(qp_, &attr, IB_QP_STATE) == 0) resume_at_ = world_.now() + span;
+}
+
+void Endpoint::query() {
+  ib_qp_attr attr;
+  ib_qp_init_attr init;
+  must(ib_query_qp(qp_, &attr, 0, &init), "ib_query_qp");
+  const bool alive = attr.qp_state == IB_QPS_RTS || attr.qp_state == IB_QPS_SQD;
+  if (!alive && attr.qp_state != IB_QPS_ERR) {
+    verdict_.fail("queries", "a connected queue pair is in state " + std::to_string(attr.qp_state));
+  }
+  if (attr.path_mtu != plan_.mtu || attr.timeout != plan_.timeout || attr.retry_cnt != 7 ||
+      attr.max_rd_atomic != plan_.rd_atomic || attr.dest_qp_num > 0xFFFFFF) {
+    verdict_.fail("queries", "an attribute is not what was set");
+  }
+}
+
+void Endpoint::reregister() {
+  retired_key_ = open_mr_->rkey;
+  must(ib_dereg_mr(open_mr_), "ib_dereg_mr");
+  register_open();
+}
+
+bool Endpoint::drained() const {
+  const transport::SendQueue& queue = host_.engine().qp(Qpn(qp_->qp_num))->queues->send;
+  return !waits() && recvs_.outstanding() == 0 && queue.consumer.load() == queue.producer.load();
+}
+
+std::string Endpoint::outstanding() const {
+  std::string text = host_.name() + " " + std::to_string(ledger_.size()) + " sends";
+  if (!ledger_.empty()) text += " from " + std::to_string(ledger_.outstanding().front().id);
+  return text + " and " + std::to_string(recvs_.outstanding()) + " receives";
+}
+
+void Endpoint::to_error() {
+  closing_ = true;
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_ERR;
+  must(ib_modify_qp(qp_, &attr, IB_QP_STATE), "to ERR");
+}
+
+void Endpoint::fill(uint32_t offset, uint32_t length, uint8_t value) {
+  std::fill_n(memory_.begin() + offset, length, value);
+  shadow_->set_from_memory(offset, length);
+}
+
+void Endpoint::forget_receives() {
+  recvs_.reset();
+  fill(recv_area_, plan_.recv_depth * stride(), 0xEE);
+}
+
+void Endpoint::end_life(bool new_qp) {
+  connected_ = false;
+  if (recv_flushed_ && !broken_ && !peer_offended() && !orphaned_) {
+    verdict_.fail("completions", "receives were flushed for no reason");
+  }
+  incoming_.check_end(verdict_);
+  compare_memory();
+  shadow_->settle();
+  forget_receives();
+  send_cq_->forget();
+  recv_cq_->forget();
+  ledger_.reset();
+  incoming_.reset();
+  timers_.reset();
+  silent_run_ = 0;
+  broken_ = recv_flushed_ = closing_ = recv_doubted_ = false;
+  resume_at_ = kNever;
+  if (new_qp) {
+    must(ib_destroy_qp(qp_), "ib_destroy_qp");
+    create_qp();
+    return;
+  }
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_RESET;
+  must(ib_modify_qp(qp_, &attr, IB_QP_STATE), "to RESET");
+}
+
+void Endpoint::destroy_and_create() {
+  connected_ = false;
+  must(ib_destroy_qp(qp_), "ib_destroy_qp");
+  compare_abandoned();
+  shadow_->settle();
+  forget_receives();
+  send_cq_->forget();
+  recv_cq_->forget();
+  ledger_.reset();
+  incoming_.reset();
+  timers_.reset();
+  silent_run_ = 0;
+  broken_ = recv_flushed_ = closing_ = recv_doubted_ = false;
+  resume_at_ = kNever;
+  create_qp();
+}
+
+// Messages that had come and were not polled, or were under way, lie in the receive buffers.
+void Endpoint::compare_abandoned() {
+  shadow_->doubt(recv_area_, plan_.recv_depth * stride());
+  compare_memory();
+}
+
+void Endpoint::look_at_timers() {
+  if (peer_ != nullptr) timers_.look(world_, host_, peer_->host_, qp_->qp_num, verdict_);
+}
+
+void Endpoint::compare_memory() {
+  const std::string difference = shadow_->compare();
+  if (!difference.empty()) verdict_.fail("memory", host_.name() + ": " + difference);
+}
+
+}  // namespace uroce::sim

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One end of a connection as an application has it: a queue pair, its queues, its memory, and the
+// checkers that watch them.
+//
+// Memory: buffers to send from, to receive into and to READ into, a slot for each work request; and
+// the open region, which the peer may write (first half) and read (second half, constant). Guard
+// bytes lie around and between them and must never change.
+#ifndef UROCE_TEST_SIM_ENDPOINT_H
+#define UROCE_TEST_SIM_ENDPOINT_H
+
+#include <memory>
+
+#include "test/sim/check/completions.h"
+#include "test/sim/check/memory.h"
+#include "test/sim/check/order.h"
+#include "test/sim/check/timers.h"
+#include "test/sim/check/wakeups.h"
+#include "test/sim/host.h"
+#include "test/sim/plan.h"
+
+namespace uroce::sim {
+
+class Endpoint {
+ public:
+  // `side` 0 or 1 of the channel; `seed` decides the bytes.
+  Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t side, uint64_t seed,
+           Verdict& verdict);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // From RESET to RTS, towards `peer`. Every life of a connection has PSNs of its own.
+  void connect(Endpoint& peer, uint32_t life);
+  // The peer has gone without a word.
+  void orphan() {
+    orphan_of_offender_ = peer_->offended_;
+    peer_ = nullptr;
+    orphaned_ = true;
+  }
+
+  // False: no room now.
+  bool post(const Operation& operation);
+  // A last request that is signaled, if the newest ones were not.
+  void post_signaled();
+  // Takes completions, posts receives.
+  void serve();
+  void look_at_timers();
+
+  void starve(Duration span) { starved_until_ = world_.now() + span; }
+  void drain(Duration span);
+  void query();
+  void reregister();
+
+  // Something has failed here, within the contract: the connection needs a new life.
+  bool broken() const { return broken_ || recv_flushed_; }
+  // Everything posted here has completed, and everything sent to here has come.
+  bool idle() const { return ledger_.empty() && incoming_.empty(); }
+  // Something posted here will still speak.
+  bool waits() const { return ledger_.size() > silent_run_; }
+  // After to_error(): all that was posted has completed, or had done so in silence before.
+  bool drained() const;
+  std::string outstanding() const;  // in words
+  void to_error();
+  // The end of a life, after to_error() and when drained; then RESET, or another queue pair.
+  void end_life(bool new_qp);
+  // The queue pair goes under load, and another one takes its place.
+  void destroy_and_create();
+  void compare_memory();
+  void compare_abandoned();
+  uint64_t messages_done() const { return done_; }
+  bool offended() const { return offended_; }
+
+ private:
+  static constexpr uint32_t kGuard = 256;
+  static constexpr uint32_t kSpread = 16'384;  // offsets within the open region
+  static constexpr uint32_t kInlineMax = 256;
+  static constexpr uint64_t kIova = 0x7000'0000'0000;  // the same in every run, unlike a pointer
+
+  void create_qp();
+  void create_memory(uint64_t seed);
+  void register_open();
+  // endpoint_post.cc
+  Sent prepare(const Operation& operation);
+  void prepare_data(const Operation& operation, Sent& sent);
+  void aim(const Operation& operation, const Sent& sent, ib_rdma_wr& wr);
+  bool hand_over(const Operation& operation, Sent sent, ib_rdma_wr& wr);
+  std::vector<ib_sge> pieces(uint32_t offset, uint32_t length, uint32_t count,
+                             uint32_t rotation) const;
+  std::vector<uint8_t> gather(const std::vector<ib_sge>& list) const;
+  std::vector<uint8_t> placed(uint32_t offset, uint32_t length, const std::vector<ib_sge>& list,
+                              const std::vector<uint8_t>& bytes) const;
+  void post_recvs();
+  std::vector<ib_sge> recv_list(uint64_t id) const;
+  // endpoint_complete.cc
+  bool take_send(const ib_wc& wc);
+  bool take_recv(const ib_wc& wc);
+  void succeed(const Sent& sent);
+  void fail_request(const Sent& sent, ib_wc_status status);
+  void take_message(const ib_wc& wc, const Sent& message);
+  bool peer_is_dead() const;
+  bool peer_offended() const { return peer_ != nullptr ? peer_->offended_ : orphan_of_offender_; }
+  void check_memory(uint32_t offset, uint32_t length, const char* what);
+  void forget_receives();
+  void fill(uint32_t offset, uint32_t length, uint8_t value);
+
+  uint32_t stride() const { return plan_.message_bytes_max + 32; }
+  uint32_t send_slot(uint64_t id) const;
+  uint32_t recv_slot(uint64_t id) const;
+  uint32_t sink_slot(uint64_t id) const;
+
+  World& world_;
+  Host& host_;
+  const ChannelPlan plan_;
+  const size_t side_;
+  Verdict& verdict_;
+  std::vector<uint8_t> memory_;
+  uint32_t send_area_ = 0;
+  uint32_t recv_area_ = 0;
+  uint32_t sink_area_ = 0;
+  uint32_t open_begin_ = 0;  // the write area begins here
+  uint32_t read_area_ = 0;
+  uint32_t open_end_ = 0;
+  std::unique_ptr<Shadow> shadow_;
+  std::unique_ptr<WatchedCq> send_cq_;
+  std::unique_ptr<WatchedCq> recv_cq_;
+  ib_pd* pd_ = nullptr;
+  ib_mr* local_mr_ = nullptr;
+  ib_mr* open_mr_ = nullptr;
+  uint32_t retired_key_ = 0;
+  ib_qp* qp_ = nullptr;
+  Endpoint* peer_ = nullptr;
+
+  SendLedger ledger_;
+  RecvLedger recvs_;
+  Stream incoming_;  // what the peer has sent to here
+  TimerCheck timers_;
+  uint64_t next_id_ = 0;
+  uint64_t done_ = 0;
+  uint32_t silent_run_ = 0;  // newest requests that are not signaled
+  uint64_t faults_at_progress_ = 0;
+  uint64_t announced_ = 0;  // writes to here
+  bool orphaned_ = false;
+  bool orphan_of_offender_ = false;
+  bool recv_doubted_ = false;
+  bool offended_ = false;      // a request that ends the connection was posted
+  bool broken_ = false;        // a send request has failed
+  bool recv_flushed_ = false;  // a receive has
+  bool connected_ = false;
+  bool closing_ = false;  // to_error() was called
+  Time starved_until_{};
+  Time resume_at_ = kNever;
+};
+
+}  // namespace uroce::sim
+
+#endif  // UROCE_TEST_SIM_ENDPOINT_H

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint takes its completions and hands each to the checkers.
+#include "test/sim/check/retries.h"
+#include "test/sim/endpoint.h"
+#include "test/sim/must.h"
+
+namespace uroce::sim {
+
+void Endpoint::serve() {
+  if (host_.stalled()) return;  // the application has no core either
+  if (world_.now() >= resume_at_) {
+    resume_at_ = kNever;
+    ib_qp_attr attr{};
+    attr.qp_state = IB_QPS_RTS;
+    const int result = ib_modify_qp(qp_, &attr, IB_QP_STATE);
+    if (result != 0 && host_.engine().qp(Qpn(qp_->qp_num))->state != transport::QpState::kErr) {
+      must(result, "from SQD to RTS");
+    }
+  }
+  const bool all = closing_;
+  send_cq_->serve(
+      world_.now(), all, [this](const ib_wc& wc) { return take_send(wc); }, verdict_);
+  recv_cq_->serve(
+      world_.now(), all, [this](const ib_wc& wc) { return take_recv(wc); }, verdict_);
+  if (connected_ && !closing_ && !broken() && world_.now() >= starved_until_) post_recvs();
+}
+
+void Endpoint::check_memory(uint32_t offset, uint32_t length, const char* what) {
+  const std::string difference = shadow_->compare(offset, length);
+  if (!difference.empty()) verdict_.fail("memory", std::string(what) + ": " + difference);
+}
+
+bool Endpoint::take_send(const ib_wc& wc) {
+  world_.log(host_.name() + " completes " + std::to_string(wc.wr_id) + " opcode " +
+             std::to_string(wc.opcode) + " status " + std::to_string(wc.status));
+  const std::vector<Sent> ended = ledger_.take(wc, verdict_);
+  if (!verdict_.good()) return true;
+  for (size_t i = 0; i < ended.size(); ++i) {
+    if (i + 1 == ended.size() && wc.status != IB_WC_SUCCESS) {
+      fail_request(ended[i], wc.status);
+    } else {
+      succeed(ended[i]);
+    }
+  }
+  if (peer_ != nullptr) {
+    faults_at_progress_ =
+        world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
+  }
+  return true;
+}
+
+void Endpoint::succeed(const Sent& sent) {
+  ++done_;
+  if (sent.kind->ends_with != IB_WC_SUCCESS) {
+    verdict_.fail("completions", std::string(sent.kind->name) + " succeeds");
+  }
+  if (sent.kind->effect == Effect::kRead) {
+    shadow_->set(sent.slot, placed(sent.slot, stride(), sent.list, sent.bytes));
+    check_memory(sent.slot, stride(), "what a READ brought");
+  }
+  if (peer_ == nullptr) return;
+  peer_->incoming_.confirmed(sent);
+  peer_->shadow_->confirm(sent.announced);
+  if (sent.kind->effect == Effect::kWrite) {
+    peer_->check_memory(sent.remote, sent.length, "where an acknowledged WRITE went");
+  }
+}
+
+bool Endpoint::peer_is_dead() const {
+  if (peer_ == nullptr || peer_->closing_ || peer_->broken()) return true;
+  const transport::QpContext* qp = peer_->host_.engine().qp(Qpn(peer_->qp_->qp_num));
+  return qp == nullptr || qp->state == transport::QpState::kErr;
+}
+
+void Endpoint::fail_request(const Sent& sent, ib_wc_status status) {
+  const bool first = !broken_;
+  broken_ = true;
+  if (status == IB_WC_WR_FLUSH_ERR) {
+    if (!first || closing_ || peer_offended()) return;
+    verdict_.fail("completions", std::string(sent.kind->name) + " is flushed for no reason");
+  } else if (status == IB_WC_RETRY_EXC_ERR) {
+    if (peer_is_dead()) return;
+    const uint64_t faults =
+        world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
+    check_give_up(faults - faults_at_progress_, 7, verdict_);
+  } else if (status != sent.kind->ends_with) {
+    verdict_.fail("completions",
+                  std::string(sent.kind->name) + " ends with " + ib_wc_status_msg(status));
+  }
+}
+
+bool Endpoint::take_recv(const ib_wc& wc) {
+  world_.log(host_.name() + " receives " + std::to_string(wc.wr_id) + " opcode " +
+             std::to_string(wc.opcode) + " status " + std::to_string(wc.status));
+  recvs_.take(wc, verdict_);
+  if (!verdict_.good()) return true;
+  if (wc.status == IB_WC_SUCCESS) {
+    const std::optional<Sent> message = incoming_.received(wc, verdict_);
+    if (!message) return true;
+    take_message(wc, *message);
+    return message->solicited;
+  }
+  if (wc.status != IB_WC_WR_FLUSH_ERR) {
+    verdict_.fail("completions", std::string("a receive ends with ") + ib_wc_status_msg(wc.status));
+  }
+  // Only the first that is flushed may have been in use.
+  if (!recv_doubted_) shadow_->doubt(recv_slot(wc.wr_id), stride());
+  recv_doubted_ = true;
+  recv_flushed_ = recv_flushed_ || !closing_;
+  return true;
+}
+
+void Endpoint::take_message(const ib_wc& wc, const Sent& message) {
+  shadow_->confirm(message.announced);
+  const uint32_t slot = recv_slot(wc.wr_id);
+  if (message.kind->effect == Effect::kMessage) {
+    shadow_->set(slot, placed(slot, stride(), recv_list(wc.wr_id), message.bytes));
+  } else {
+    check_memory(message.remote, message.length, "where a WRITE with immediate went");
+  }
+  check_memory(slot, stride(), "a receive buffer");
+  fill(slot, stride(), 0xEE);
+}
+
+}  // namespace uroce::sim

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint posts work requests, and tells the models what must become of them.
+#include <algorithm>
+#include <cstring>
+
+#include "test/sim/endpoint.h"
+
+namespace uroce::sim {
+namespace {
+
+uint8_t payload(uint64_t id, size_t side, uint32_t at) {
+  const uint64_t mixed = (id * 2 + side + 1) * 0x9E3779B97F4A7C15u + at * 0xC2B2AE3D27D4EB4Fu;
+  return static_cast<uint8_t>(mixed >> 56);
+}
+
+}  // namespace
+
+uint32_t Endpoint::send_slot(uint64_t id) const {
+  return send_area_ + static_cast<uint32_t>(id % (plan_.send_depth + 2)) * stride();
+}
+uint32_t Endpoint::sink_slot(uint64_t id) const {
+  return sink_area_ + static_cast<uint32_t>(id % (plan_.send_depth + 2)) * stride();
+}
+uint32_t Endpoint::recv_slot(uint64_t id) const {
+  return recv_area_ + static_cast<uint32_t>(id % plan_.recv_depth) * stride();
+}
+
+// [offset, offset + length) in `count` pieces, the list beginning with piece `rotation`.
+std::vector<ib_sge> Endpoint::pieces(uint32_t offset, uint32_t length, uint32_t count,
+                                     uint32_t rotation) const {
+  std::vector<ib_sge> list;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t piece = (i + rotation) % count;
+    const uint32_t from = static_cast<uint32_t>(uint64_t{length} * piece / count);
+    const uint32_t to = static_cast<uint32_t>(uint64_t{length} * (piece + 1) / count);
+    list.push_back({kIova + offset + from, to - from, local_mr_->lkey});
+  }
+  return list;
+}
+
+std::vector<uint8_t> Endpoint::gather(const std::vector<ib_sge>& list) const {
+  std::vector<uint8_t> bytes;
+  for (const ib_sge& sge : list) {
+    const uint8_t* from = memory_.data() + (sge.addr - kIova);
+    bytes.insert(bytes.end(), from, from + sge.length);
+  }
+  return bytes;
+}
+
+// [offset, offset + length) as it is once `bytes` have been scattered over `list`.
+std::vector<uint8_t> Endpoint::placed(uint32_t offset, uint32_t length,
+                                      const std::vector<ib_sge>& list,
+                                      const std::vector<uint8_t>& bytes) const {
+  std::vector<uint8_t> range(length, 0xEE);
+  size_t done = 0;
+  for (const ib_sge& sge : list) {
+    const size_t count = std::min<size_t>(sge.length, bytes.size() - done);
+    std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(done), count,
+                range.begin() + static_cast<ptrdiff_t>(sge.addr - kIova - offset));
+    done += count;
+  }
+  return range;
+}
+
+void Endpoint::prepare_data(const Operation& operation, Sent& sent) {
+  const uint32_t count =
+      sent.length == 0 ? operation.sge_count : std::max<uint32_t>(operation.sge_count, 1);
+  if (sent.kind->effect == Effect::kRead) {
+    sent.slot = sink_slot(sent.id);
+    fill(sent.slot, stride(), 0xEE);
+    shadow_->doubt(sent.slot, sent.length);
+    sent.list = pieces(sent.slot, sent.length, count, operation.rotation);
+    const uint8_t* from = peer_->memory_.data() + peer_->read_area_;
+    from += operation.remote_offset % kSpread;
+    sent.bytes.assign(from, from + sent.length);
+    return;
+  }
+  sent.slot = send_slot(sent.id);
+  for (uint32_t i = 0; i < sent.length; ++i) memory_[sent.slot + i] = payload(sent.id, side_, i);
+  shadow_->set_from_memory(sent.slot, sent.length);
+  sent.list = pieces(sent.slot, sent.length, count, operation.rotation);
+  sent.bytes = gather(sent.list);
+}
+
+Sent Endpoint::prepare(const Operation& operation) {
+  Sent sent;
+  sent.id = next_id_++;
+  sent.kind = &kOperations[operation.kind];
+  const bool refused = sent.kind->ends_with != IB_WC_SUCCESS;
+  sent.length = std::clamp<uint32_t>(operation.length, refused ? 1 : 0, plan_.message_bytes_max);
+  sent.signaled =
+      plan_.signal_all || operation.signaled || refused || silent_run_ + 1 >= plan_.send_depth / 2;
+  sent.solicited = operation.solicited && sent.kind->takes_receive;
+  sent.immediate = static_cast<uint32_t>(sent.id * 0x01000193u ^ side_);
+  const bool after_read =
+      !ledger_.empty() && ledger_.outstanding().back().kind->effect == Effect::kRead;
+  const bool can_forward =
+      sent.kind->effect == Effect::kMessage || sent.kind->effect == Effect::kWrite;
+  if (operation.forwards && after_read && can_forward) {
+    const Sent& read = ledger_.outstanding().back();
+    sent.length = read.length;
+    sent.list = read.list;
+    sent.bytes = read.bytes;
+  } else {
+    prepare_data(operation, sent);
+  }
+  return sent;
+}
+
+// Where in the peer's memory it goes.
+void Endpoint::aim(const Operation& operation, const Sent& sent, ib_rdma_wr& wr) {
+  const uint32_t offset = operation.remote_offset % kSpread;
+  wr.rkey = peer_->open_mr_->rkey;
+  wr.remote_addr = kIova + peer_->open_begin_ + offset;
+  if (sent.kind->effect == Effect::kRead) {
+    wr.remote_addr = kIova + peer_->read_area_ + offset;
+  } else if (sent.kind->effect == Effect::kStaleKey && peer_->retired_key_ != 0) {
+    wr.rkey = peer_->retired_key_;
+  } else if (sent.kind->ends_with != IB_WC_SUCCESS) {
+    // Over either edge, most of the time by a single byte.
+    const uint32_t over = offset % 4 == 0 ? 1 + offset % 64 : 1;
+    wr.remote_addr = offset % 2 == 0 ? kIova + peer_->open_end_ - sent.length + over
+                                     : kIova + peer_->open_begin_ - over;
+  }
+}
+
+bool Endpoint::hand_over(const Operation& operation, Sent sent, ib_rdma_wr& wr) {
+  const bool inlined =
+      operation.inlined && sent.length <= kInlineMax && sent.kind->inlinable && sent.slot != 0;
+  std::vector<ib_sge> list = sent.list;
+  if (inlined) {
+    for (ib_sge& sge : list) {
+      sge.addr = reinterpret_cast<uint64_t>(memory_.data()) + (sge.addr - kIova);
+    }
+  }
+  wr.wr.sg_list = list.data();
+  wr.wr.num_sge = static_cast<int>(list.size());
+  wr.wr.wr_id = sent.id;
+  wr.wr.opcode = sent.kind->opcode;
+  wr.wr.ex.imm_data = sent.immediate;
+  wr.wr.send_flags = (sent.signaled ? IB_SEND_SIGNALED : 0) |
+                     (sent.solicited ? IB_SEND_SOLICITED : 0) |
+                     (operation.fence ? IB_SEND_FENCE : 0) | (inlined ? IB_SEND_INLINE : 0);
+  const int result = ib_post_send(qp_, &wr.wr, nullptr);
+  if (result != 0) {
+    verdict_.fail("completions",
+                  std::string("post of ") + sent.kind->name + ": " + std::strerror(-result));
+    return true;
+  }
+  if (inlined) fill(sent.slot, sent.length, 0xDD);  // it must have been copied
+  if (sent.kind->effect == Effect::kWrite) {
+    const auto at = static_cast<uint32_t>(wr.remote_addr - kIova);
+    peer_->announced_ = peer_->shadow_->announce(at, sent.bytes);
+  }
+  sent.announced = peer_->announced_;
+  sent.remote = static_cast<uint32_t>(wr.remote_addr - kIova);
+  offended_ = offended_ || sent.kind->ends_with != IB_WC_SUCCESS;
+  silent_run_ = sent.signaled ? 0 : silent_run_ + 1;
+  peer_->incoming_.sent(sent);
+  ledger_.posted(std::move(sent));
+  return true;
+}
+
+bool Endpoint::post(const Operation& operation) {
+  if (ledger_.size() >= plan_.send_depth) return false;
+  if (ledger_.empty() && peer_ != nullptr) {
+    faults_at_progress_ =
+        world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
+  }
+  Sent sent = prepare(operation);
+  ib_rdma_wr wr{};
+  aim(operation, sent, wr);
+  return hand_over(operation, std::move(sent), wr);
+}
+
+void Endpoint::post_signaled() {
+  if (silent_run_ == 0 || broken() || closing_) return;
+  Operation operation;
+  operation.kind = 2;  // a WRITE of nothing
+  operation.sge_count = 0;
+  post(operation);
+}
+
+std::vector<ib_sge> Endpoint::recv_list(uint64_t id) const {
+  const uint32_t count = 1 + static_cast<uint32_t>(id * 7 % plan_.sge_max);
+  return pieces(recv_slot(id), plan_.message_bytes_max, count, static_cast<uint32_t>(id % 3));
+}
+
+void Endpoint::post_recvs() {
+  while (recvs_.outstanding() < plan_.recv_depth) {
+    const uint64_t id = recvs_.posted();
+    std::vector<ib_sge> list = recv_list(id);
+    ib_recv_wr wr{};
+    wr.wr_id = id;
+    wr.sg_list = list.data();
+    wr.num_sge = static_cast<int>(list.size());
+    const int result = ib_post_recv(qp_, &wr, nullptr);
+    if (result == 0) continue;
+    verdict_.fail("completions", std::string("post of a receive: ") + std::strerror(-result));
+    return;
+  }
+}
+
+}  // namespace uroce::sim
