@@ -34,6 +34,14 @@ union ib_gid {
 
 enum ib_atomic_cap { IB_ATOMIC_NONE, IB_ATOMIC_HCA, IB_ATOMIC_GLOB };
 
+// What a device can do, bits of device_cap_flags. IB_DEVICE_RESIZE_MAX_WR is never set: the state
+// table of the verbs has no transition that takes IB_QP_CAP, so a queue pair keeps its queues.
+enum ib_device_cap_flags {
+  IB_DEVICE_RESIZE_MAX_WR = 1 << 0,
+  IB_DEVICE_RC_RNR_NAK_GEN = 1 << 12,
+  IB_DEVICE_SRQ_RESIZE = 1 << 13,
+};
+
 // Limits of a device. Creating more, or asking for more per object, is refused.
 struct ib_device_attr {
   __u64 fw_ver;
@@ -252,8 +260,9 @@ enum ib_event_type {
 // The event's name for people, a static string; "unknown event" outside the list.
 const char* ib_event_msg(enum ib_event_type event);
 
-// Whose event it is: element.cq for CQ events, element.qp for QP events (both go to the
-// event_handler given at creation), element.port_num for port events (to the handlers below).
+// Whose event it is: element.cq for CQ events, element.qp for QP events, element.srq for SRQ events
+// (all go to the event_handler given at creation), element.port_num for port events (to the
+// handlers below).
 struct ib_event {
   struct ib_device* device;
   union {

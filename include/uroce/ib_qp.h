@@ -7,6 +7,7 @@
 #include <uroce/ib_cq.h>
 #include <uroce/ib_mr.h>
 #include <uroce/ib_pd.h>
+#include <uroce/ib_srq.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -150,8 +151,12 @@ struct ib_qp {
 
 // Makes a queue pair in state RESET; init_attr->cap then holds what was granted. Types RC, UC and
 // UD as far as the transport has them. ERR_PTR: -EOPNOTSUPP: another type, or a create flag
-// (BLOCK_MULTICAST_LOOPBACK is taken on UD only); -EINVAL: a CQ missing or of another device, a
-// capability above the device's limits, an srq; -ENOMEM; -ETIMEDOUT.
+// (BLOCK_MULTICAST_LOOPBACK is taken on UD only); -EINVAL: a CQ missing, a CQ or srq of another
+// device, a capability above the device's limits, an srq on GSI; -ENOMEM; -ETIMEDOUT.
+//
+// With an srq the queue pair has no receive queue: max_recv_wr and max_recv_sge are not looked at
+// and 0 afterwards. In the error state it flushes the request of the message it was receiving, and
+// then IB_EVENT_QP_LAST_WQE_REACHED says that no more receives complete.
 struct ib_qp* ib_create_qp(struct ib_pd* pd, struct ib_qp_init_attr* init_attr);
 
 // Sets the attributes named in the mask and moves to qp_state if IB_QP_STATE is among them. What
@@ -314,7 +319,8 @@ struct ib_recv_wr {
 int ib_post_send(struct ib_qp* qp, const struct ib_send_wr* send_wr,
                  const struct ib_send_wr** bad_send_wr);
 
-// The same for receive work requests. -EINVAL: state RESET; too many SGEs; more than 2^31 bytes.
+// The same for receive work requests. -EINVAL: state RESET; too many SGEs; more than 2^31 bytes; a
+// queue pair with an srq.
 // On UD the first 40 bytes take the network header: an IPv4 header lies in bytes 20 … 39.
 int ib_post_recv(struct ib_qp* qp, const struct ib_recv_wr* recv_wr,
                  const struct ib_recv_wr** bad_recv_wr);

@@ -33,6 +33,7 @@
 #include <uroce/ib_multicast.h>
 #include <uroce/ib_pd.h>
 #include <uroce/ib_qp.h>
+#include <uroce/ib_srq.h>
 #include <uroce/ib_types.h>
 
 #endif  // UROCE_IB_VERBS_H

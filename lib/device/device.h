@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -56,9 +57,23 @@ struct QpRequest {
   transport::QpCapabilities capabilities{};
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
+  Srq* srq = nullptr;  // then the capabilities for receiving are not looked at, and 0 afterwards
   bool signal_all = false;
   bool block_multicast_loopback = false;
   void* user = nullptr;  // the face's handle: in completions and events
+};
+
+struct SrqRequest {
+  uint32_t wr_max = 0;
+  uint32_t sge_max = 0;
+  uint32_t limit = 0;
+  void* user = nullptr;  // the face's handle: in events
+};
+
+struct SrqState {
+  uint32_t wr_max = 0;
+  uint32_t sge_max = 0;
+  uint32_t limit = 0;  // armed; 0: not
 };
 
 // attributes.av is not looked at; `path` takes its place with kAttrAv.
@@ -157,6 +172,14 @@ class Device {
   // Queues. `handle` is the face's, filled in; it stays where it is until destroy.
   int create_cq(uint32_t depth, void* user, CqHandle& handle);
   int destroy_cq(CqHandle& handle);
+  // A shared receive queue lives on one engine, and so do all queue pairs that use it. max_wr is
+  // what was asked for.
+  int create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle);
+  // Both or neither: `wr_max` is resized to, then `limit` armed (0: disarmed); a missing one stays.
+  int modify_srq(SrqHandle& handle, std::optional<uint32_t> wr_max, std::optional<uint32_t> limit);
+  SrqState query_srq(const SrqHandle& handle);
+  // -EBUSY while a queue pair uses it. What is posted vanishes.
+  int destroy_srq(SrqHandle& handle);
   int create_qp(Pd& pd, const QpRequest& request, QpHandle& handle);
   int modify_qp(QpHandle& handle, const QpChange& change);
   // `change.attributes` and `change.path` are filled in; mask has kAttrAv when there is a path.
@@ -226,6 +249,7 @@ class Device {
   Objects<Mr> mrs_;
   Objects<Ah> ahs_;
   Objects<Cq> cqs_;
+  Objects<Srq> srqs_;
   std::map<uint32_t, std::unique_ptr<Qp>> qps_;  // by QPN
 };
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "base/types.h"
 #include "device/address_cell.h"
@@ -21,11 +22,13 @@
 #include "transport/completion_queue.h"
 #include "transport/qp_attributes.h"
 #include "transport/qp_context.h"
+#include "transport/shared_receive_queue.h"
 
 namespace uroce::device {
 
 struct CqHandle;
 struct QpHandle;
+struct SrqHandle;
 
 struct Pd {
   uint32_t number = 0;   // never 0, never reused
@@ -53,11 +56,28 @@ struct Cq {
   std::shared_ptr<void> memory;
 };
 
+// One ring of a shared receive queue with the memory that it lies in.
+struct SrqMemory {
+  transport::SrqRing* ring = nullptr;
+  std::shared_ptr<void> memory;
+};
+
+struct Srq {
+  SrqHandle* handle = nullptr;
+  Pd* pd = nullptr;
+  uint32_t engine = 0;  // also of every queue pair that uses it
+  uint32_t wr_max = 0;
+  uint32_t use_count = 0;
+  transport::SharedReceiveQueue queue;
+  std::vector<SrqMemory> rings;  // the oldest that the engine may still look at first
+};
+
 struct Qp {
   QpHandle* handle = nullptr;
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
+  Srq* srq = nullptr;
   void* user = nullptr;
   transport::QpType type = transport::QpType::kRc;
   Qpn qpn;
@@ -80,13 +100,23 @@ struct QpHandle {
   uint32_t slot = 0;  // the doorbell's number
   Qpn qpn;
   transport::QpType type = transport::QpType::kRc;
-  bool exclusive = false;  // one thread does everything: no locks
+  bool exclusive = false;        // one thread does everything: no locks
+  bool shares_receives = false;  // receives are posted to a shared receive queue only
   transport::QpCapabilities capabilities;
   const Pd* pd = nullptr;
   const std::atomic<uint32_t>* port_mtu_bytes = nullptr;  // UD messages are at most this long
   SpinLock send_lock;
   SpinLock recv_lock;
   Qp* object = nullptr;
+};
+
+// What posting to a shared receive queue needs.
+struct SrqHandle {
+  transport::SrqPoster poster;
+  uint32_t sge_max = 0;
+  bool exclusive = false;
+  SpinLock post_lock;
+  Srq* object = nullptr;
 };
 
 struct CqHandle {

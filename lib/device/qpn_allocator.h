@@ -25,6 +25,7 @@ class QpnAllocator {
   // Never 0, 1 or 0xFFFFFF. Nothing: this engine has no free slot.
   std::optional<Qpn> take(uint32_t engine);
   void give(Qpn qpn);
+  bool has_free(uint32_t engine) const { return !free_[engine].empty(); }
 
   // The engine with the most free slots, the lowest of several; nothing when all are full.
   std::optional<uint32_t> emptiest_engine() const;

@@ -20,6 +20,16 @@ QpState state_of(const QpHandle& handle) {
   return handle.queues->state_word.load(std::memory_order_acquire);
 }
 
+// With a shared receive queue the queue pair's own one holds the WQE of the message in progress.
+transport::QpCapabilities capabilities_in_memory(const QpRequest& request) {
+  transport::QpCapabilities capabilities = request.capabilities;
+  if (request.srq != nullptr) {
+    capabilities.recv_wr_max = 1;
+    capabilities.recv_sge_max = request.srq->queue.sge_max;
+  }
+  return capabilities;
+}
+
 // Takes a destroyed queue pair's unpolled completions out of a CQ: they would name a handle that is
 // gone (IBA leaves it open; mlx5's user library does the same).
 void take_back(Cq& cq, const void* user) {
@@ -38,9 +48,13 @@ int Device::check_request(const QpRequest& request) const {
   if (request.block_multicast_loopback && request.type != QpType::kUd) return -EOPNOTSUPP;
   if (request.send_cq == nullptr || request.recv_cq == nullptr) return -EINVAL;
   const transport::QpCapabilities& caps = request.capabilities;
-  if (caps.send_wr_max > limits_.qp_wr_max || caps.recv_wr_max > limits_.qp_wr_max ||
-      caps.send_sge_max > limits_.sge_max || caps.recv_sge_max > limits_.sge_max ||
+  if (caps.send_wr_max > limits_.qp_wr_max || caps.send_sge_max > limits_.sge_max ||
       caps.inline_bytes_max > limits_.inline_bytes_max) {
+    return -EINVAL;
+  }
+  if (request.srq != nullptr) {
+    if (request.type == QpType::kGsi) return -EINVAL;
+  } else if (caps.recv_wr_max > limits_.qp_wr_max || caps.recv_sge_max > limits_.sge_max) {
     return -EINVAL;
   }
   return request.type == QpType::kGsi && gsi_exists_ ? -EINVAL : 0;
@@ -52,6 +66,7 @@ void Device::fill_handle(const Qp& qp, QpHandle& handle) {
   handle.qpn = qp.qpn;
   handle.type = qp.type;
   handle.exclusive = exclusive_;
+  handle.shares_receives = qp.srq != nullptr;
   handle.capabilities = qp.capabilities;
   handle.pd = qp.pd;
   handle.port_mtu_bytes = &mtu_bytes_;
@@ -62,22 +77,25 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
   if (closing_) return -ENODEV;
   if (const int error = check_request(request); error != 0) return error;
   const bool gsi = request.type == QpType::kGsi;
-  const std::optional<uint32_t> engine = gsi ? 0 : qpns_.emptiest_engine();
-  if (!engine) return -ENOMEM;
+  std::optional<uint32_t> engine = gsi ? 0 : qpns_.emptiest_engine();
+  if (request.srq != nullptr) engine = request.srq->engine;
+  if (!engine || (!gsi && !qpns_.has_free(*engine))) return -ENOMEM;
   auto qp = std::make_unique<Qp>();
-  qp->memory =
-      allocate_queue_memory(transport::qp_memory_bytes(request.type, request.capabilities));
+  const transport::QpCapabilities laid_out = capabilities_in_memory(request);
+  qp->memory = allocate_queue_memory(transport::qp_memory_bytes(request.type, laid_out));
   if (qp->memory == nullptr) return -ENOMEM;
-  handle.queues = transport::carve_qp_memory(request.type, request.capabilities, qp->memory.get());
+  handle.queues = transport::carve_qp_memory(request.type, laid_out, qp->memory.get());
   qp->handle = &handle;
   qp->pd = &pd;
   qp->send_cq = request.send_cq;
   qp->recv_cq = request.recv_cq;
+  qp->srq = request.srq;
   qp->user = request.user;
   qp->type = request.type;
   qp->engine = *engine;
   qp->qpn = gsi ? kGsiQpn : *qpns_.take(*engine);
   qp->capabilities = request.capabilities;
+  if (qp->srq != nullptr) qp->capabilities.recv_wr_max = qp->capabilities.recv_sge_max = 0;
   qp->signal_all = request.signal_all;
   qp->block_multicast_loopback = request.block_multicast_loopback;
 
@@ -90,6 +108,7 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
   command->queues = handle.queues;
   command->send_cq = qp->send_cq->handle->queue;
   command->recv_cq = qp->recv_cq->handle->queue;
+  command->srq = qp->srq != nullptr ? &qp->srq->queue : nullptr;
   command->user = qp->user;
   const int error = caller_.call(qp->engine, command, lock, kEngineCallLimit, false, qp->memory);
   if (error != 0) {
@@ -101,6 +120,7 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
   ++pd.use_count;
   ++qp->send_cq->use_count;
   ++qp->recv_cq->use_count;
+  if (qp->srq != nullptr) ++qp->srq->use_count;
   gsi_exists_ = gsi_exists_ || gsi;
   handle.object = qp.get();
   const uint32_t key = qp->qpn.value();
@@ -181,6 +201,7 @@ void Device::release_qp(Qp& qp) {
   --qp.pd->use_count;
   --qp.send_cq->use_count;
   --qp.recv_cq->use_count;
+  if (qp.srq != nullptr) --qp.srq->use_count;
   qp.handle->object = nullptr;
   qps_.erase(qp.qpn.value());
 }

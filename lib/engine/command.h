@@ -55,6 +55,7 @@ struct CreateQpCommand : Command {
   transport::QpQueues* queues = nullptr;
   transport::CompletionQueue* send_cq = nullptr;
   transport::CompletionQueue* recv_cq = nullptr;
+  transport::SharedReceiveQueue* srq = nullptr;  // of this engine
   void* user = nullptr;
 };
 

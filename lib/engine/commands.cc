@@ -37,6 +37,8 @@ int create_qp(EngineState& engine, const CreateQpCommand& command) {
   qp.block_multicast_loopback = command.block_multicast_loopback;
   qp.send_cq = command.send_cq;
   qp.recv_cq = command.recv_cq;
+  qp.srq = command.srq;
+  qp.recv_pd = command.srq != nullptr ? command.srq->pd : command.pd;
   qp.user = command.user;
   qp.queues = command.queues;
   transport::set_state(qp, transport::QpState::kReset);

@@ -12,8 +12,8 @@
 namespace uroce::transport {
 namespace {
 
-// Ends the receive WQE at the head of the queue.
-void complete_oldest_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
+// Ends the receive WQE at the head of the queue. False: the CQ is full.
+bool complete_oldest_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
   ReceiveQueue& recv = qp.queues->recv;
   const uint32_t index = recv.consumer.load(std::memory_order_relaxed);
   Cqe cqe{};
@@ -28,8 +28,9 @@ void complete_oldest_receive(QpContext& qp, TransportEnv& env, WcStatus status) 
   } else {
     ++env.counters->resp_cqe_error;
   }
-  cq_push(env, *qp.recv_cq, cqe);
+  const bool room = cq_push(env, *qp.recv_cq, cqe);
   recv.consumer.store(index + 1, std::memory_order_release);
+  return room;
 }
 
 void flush_send(QpContext& qp, TransportEnv& env) {
@@ -60,12 +61,15 @@ void stop_requester(QpContext& qp) {
 }
 
 void to_error(QpContext& qp, TransportEnv& env) {
+  const bool first = qp.state != QpState::kErr;
   set_state(qp, QpState::kErr);
   stop_requester(qp);
   forget_kept(qp, env);
   qp.resp.message = MessageInProgress::kNone;
   qp.resp.recv_wqe_held = false;
   flush(qp, env);
+  // What the shared queue holds is others' work: only this tells that no completion follows.
+  if (first && qp.srq != nullptr) env.raise(EventType::kQpLastWqeReached, qp.user);
 }
 
 }  // namespace
@@ -105,6 +109,11 @@ void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn) {
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
   if (qp.resp.recv_wqe_held) complete_oldest_receive(qp, env, status);
   to_error(qp, env);
+}
+
+void end_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
+  qp.resp.recv_wqe_held = false;
+  if (!complete_oldest_receive(qp, env, status)) enter_error(qp, env);
 }
 
 void enter_error(QpContext& qp, TransportEnv& env) {

@@ -21,6 +21,10 @@ void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn);
 // pair goes to ERR. The NAK, if any, has been queued before and still goes out.
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status);
 
+// The receive WQE at the head of the queue (posted, or taken from a shared receive queue) ends with
+// `status`; the queue pair goes on, but for a full CQ.
+void end_receive(QpContext& qp, TransportEnv& env, WcStatus status);
+
 // Moves the queue pair to ERR (modify, CQ overrun) and flushes both queues.
 void enter_error(QpContext& qp, TransportEnv& env);
 

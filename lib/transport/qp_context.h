@@ -16,6 +16,7 @@
 #include "transport/qp_attributes.h"
 #include "transport/requester_state.h"
 #include "transport/responder_state.h"
+#include "transport/shared_receive_queue.h"
 #include "transport/work_queue.h"
 
 namespace uroce::transport {
@@ -30,7 +31,7 @@ inline constexpr uint32_t kAckRequestPeriod = 65;  // packets without AckReq at 
 // Rings and side arrays of one queue pair: memory of the device, lent from create to destroy.
 struct QpQueues {
   SendQueue send;
-  ReceiveQueue recv;
+  ReceiveQueue recv;  // with a shared receive queue: one slot, for the WQE taken from it
   SendProgress* progress = nullptr;  // one per send slot, same index & mask
   Response* responses = nullptr;     // kResponsesMax (RC)
   ReplaySlot* replay = nullptr;      // kReadAtomicMax (RC)
@@ -49,7 +50,9 @@ struct QpContext {
   uint32_t pd = 0;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* recv_cq = nullptr;
-  void* user = nullptr;  // the face's handle, put into completions and events
+  SharedReceiveQueue* srq = nullptr;  // nullptr: receives are posted to `queues->recv`
+  uint32_t recv_pd = 0;               // in whose keys scatter lists of receives are
+  void* user = nullptr;               // the face's handle, put into completions and events
   uint16_t pkey = 0xFFFF;
 
   QpAttributes attributes;  // as set; PSNs and state in it are refreshed by query only

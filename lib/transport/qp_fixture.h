@@ -127,6 +127,7 @@ class QpFixture : public ::testing::Test {
     qp->qpn = kQpn;
     qp->type = type;
     qp->pd = kPd;
+    qp->recv_pd = kPd;
     qp->user = &user_;
     local_gid = ipv6 ? gid6(1) : Gid::from_ipv4(0x0A000001);
     peer_gid = ipv6 ? gid6(2) : Gid::from_ipv4(0x0A000002);

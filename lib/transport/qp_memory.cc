@@ -49,6 +49,10 @@ void shape(WorkQueue& queue, uint32_t depth, size_t slot_bytes) {
   queue.slot_bytes = static_cast<uint32_t>(slot_bytes);
 }
 
+size_t recv_slot_bytes(uint32_t sge_max) {
+  return round_up(sizeof(RecvWqe) + size_t{sge_max} * sizeof(memory::Sge), 32);
+}
+
 bool sends_datagrams(QpType type) {
   return type == QpType::kUd || type == QpType::kGsi || type == QpType::kSmi;
 }
@@ -62,8 +66,7 @@ void lay_out(QpType type, const QpCapabilities& capabilities, QpQueues& queues, 
   queues.send.has_address_vectors = sends_datagrams(type);
   shape(queues.send, capabilities.send_wr_max,
         round_up(sizeof(SendWqe) + address_vector + payload, alignof(SendWqe)));
-  shape(queues.recv, capabilities.recv_wr_max,
-        round_up(sizeof(RecvWqe) + size_t{capabilities.recv_sge_max} * sizeof(memory::Sge), 32));
+  shape(queues.recv, capabilities.recv_wr_max, recv_slot_bytes(capabilities.recv_sge_max));
   const size_t send_slots = size_t{queues.send.mask} + 1;
   const size_t recv_slots = size_t{queues.recv.mask} + 1;
   queues.send.slots = carver.bytes(send_slots * queues.send.slot_bytes);
@@ -87,6 +90,11 @@ void lay_out(uint32_t depth, CompletionQueue& cq, Carver& carver) {
   }
 }
 
+void lay_out(uint32_t depth, uint32_t sge_max, SrqRing& ring, Carver& carver) {
+  shape(ring.queue, depth, recv_slot_bytes(sge_max));
+  ring.queue.slots = carver.bytes((size_t{ring.queue.mask} + 1) * ring.queue.slot_bytes);
+}
+
 bool aligned(const void* block) { return reinterpret_cast<uintptr_t>(block) % kCacheLine == 0; }
 
 }  // namespace
@@ -105,6 +113,22 @@ QpQueues* carve_qp_memory(QpType type, const QpCapabilities& capabilities, void*
   QpQueues* queues = carver.objects<QpQueues>(1);
   lay_out(type, capabilities, *queues, carver);
   return queues;
+}
+
+size_t srq_ring_memory_bytes(uint32_t depth, uint32_t sge_max) {
+  Carver carver(nullptr);
+  carver.objects<SrqRing>(1);
+  SrqRing model;
+  lay_out(depth, sge_max, model, carver);
+  return carver.used();
+}
+
+SrqRing* carve_srq_ring(uint32_t depth, uint32_t sge_max, void* block) {
+  UROCE_ASSERT(block != nullptr && aligned(block));
+  Carver carver(block);
+  SrqRing* ring = carver.objects<SrqRing>(1);
+  lay_out(depth, sge_max, *ring, carver);
+  return ring;
 }
 
 size_t cq_memory_bytes(uint32_t depth, uint32_t lanes) {

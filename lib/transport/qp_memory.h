@@ -18,6 +18,10 @@ size_t qp_memory_bytes(QpType type, const QpCapabilities& capabilities);
 // QpQueues at its start. The caller frees the block when the engine has given the QP back.
 QpQueues* carve_qp_memory(QpType type, const QpCapabilities& capabilities, void* block);
 
+// The same for one ring of a shared receive queue of `depth` WQEs of up to `sge_max` pieces.
+size_t srq_ring_memory_bytes(uint32_t depth, uint32_t sge_max);
+SrqRing* carve_srq_ring(uint32_t depth, uint32_t sge_max, void* block);
+
 // The same for a completion queue of `depth` entries with one lane per engine.
 size_t cq_memory_bytes(uint32_t depth, uint32_t lanes);
 CompletionQueue* carve_cq_memory(uint32_t depth, uint32_t lanes, void* block);

@@ -4,7 +4,8 @@
 // A request packet goes through three steps. (1) The PSN says whether it is the expected one; one
 // ahead is a gap, one behind a duplicate (replay.cc). (2) judge() looks at everything else in the
 // order of IBA 9.7.4: opcode sequence, what the queue pair permits, receive WQE, length, key. It
-// changes nothing and gives a verdict. (3) Only a packet that passed is executed: bytes are placed,
+// changes nothing (but that a WQE of a shared receive queue becomes the queue pair's) and gives a
+// verdict. (3) Only a packet that passed is executed: bytes are placed,
 // then the PSN moves on, then the message completes, then the answer is owed. A refusal leaves the
 // PSN where it is; all but "receiver not ready" end the queue pair.
 #include "transport/responder.h"
@@ -16,6 +17,7 @@
 #include "transport/error_class.h"
 #include "transport/flush.h"
 #include "transport/judgement.h"
+#include "transport/receive_work.h"
 #include "transport/reorder.h"
 #include "transport/replay.h"
 #include "transport/response_queue.h"
@@ -39,18 +41,8 @@ bool length_fits(uint32_t flags, uint32_t payload, uint32_t mtu) {
   return payload == mtu;
 }
 
-bool recv_wqe_there(QpContext& qp) {
-  ReceiveQueue& recv = qp.queues->recv;
-  return recv.posted(recv.consumer.load(std::memory_order_relaxed));
-}
-
-const RecvWqe& recv_wqe(const QpContext& qp) {
-  const ReceiveQueue& recv = qp.queues->recv;
-  return recv.wqe(recv.consumer.load(std::memory_order_relaxed));
-}
-
-Plan judge_send(QpContext& qp, const ParsedFrame& frame, uint32_t flags) {
-  if ((flags & wire::kTakesRecvWqe) != 0 && !recv_wqe_there(qp)) return {Verdict::kNotReady};
+Plan judge_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, uint32_t flags) {
+  if ((flags & wire::kTakesRecvWqe) != 0 && !recv_wqe_there(qp, env)) return {Verdict::kNotReady};
   if (!length_fits(flags, frame.payload_length, qp.mtu_bytes)) {
     return {Verdict::kInvalidRequest, true};
   }
@@ -59,10 +51,10 @@ Plan judge_send(QpContext& qp, const ParsedFrame& frame, uint32_t flags) {
   return {Verdict::kTake, true};
 }
 
-Plan judge_write(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame, uint32_t flags) {
+Plan judge_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, uint32_t flags) {
   if ((qp.attributes.access & memory::kRemoteWrite) == 0) return {Verdict::kInvalidRequest};
   const bool takes_wqe = (flags & wire::kTakesRecvWqe) != 0;
-  if (takes_wqe && !recv_wqe_there(qp)) return {Verdict::kNotReady};
+  if (takes_wqe && !recv_wqe_there(qp, env)) return {Verdict::kNotReady};
   const uint32_t payload = frame.payload_length;
   if (!length_fits(flags, payload, qp.mtu_bytes)) return {Verdict::kInvalidRequest, takes_wqe};
   Plan plan{Verdict::kTake, takes_wqe};
@@ -107,7 +99,7 @@ Plan judge_read(const QpContext& qp, const TransportEnv& env, const ParsedFrame&
   return {Verdict::kTake};
 }
 
-Plan judge(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
+Plan judge(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   const uint32_t flags = frame.info->flags;
   if (!in_sequence(qp.resp.message, flags)) return {Verdict::kInvalidRequest};
   if ((flags & wire::kIeth) != 0) return {Verdict::kInvalidRequest};  // not offered
@@ -207,8 +199,9 @@ void complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
 bool take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
   ResponderState& resp = qp.resp;
   const uint32_t payload = frame.payload_length;
-  if (payload != 0 && memory::scatter(*env.keys, qp.pd, recv_wqe(qp).sges(), resp.received_bytes,
-                                      frame.payload, payload) != KeyVerdict::kGood) {
+  if (payload != 0 &&
+      memory::scatter(*env.keys, qp.recv_pd, recv_wqe(qp).sges(), resp.received_bytes,
+                      frame.payload, payload) != KeyVerdict::kGood) {
     return false;
   }
   const bool done = ends_message(frame.info->flags);
@@ -341,9 +334,9 @@ void take_kept_packets(QpContext& qp, TransportEnv& env) {
 
 }  // namespace
 
-Plan judge_message(QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
+Plan judge_message(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   const uint32_t flags = frame.info->flags;
-  if ((flags & wire::kSend) != 0) return judge_send(qp, frame, flags);
+  if ((flags & wire::kSend) != 0) return judge_send(qp, env, frame, flags);
   return judge_write(qp, env, frame, flags);
 }
 

@@ -19,7 +19,7 @@ void receive_request(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& 
 // Judged without side effects; then, with kTake, executed: the bytes, the PSN, the completion of
 // the message. take_message is false when the L_Key of the receive WQE is bad. A full CQ has put
 // the queue pair into ERR.
-Plan judge_message(QpContext& qp, const TransportEnv& env, const wire::ParsedFrame& frame);
+Plan judge_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame);
 bool take_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame, Time arrival,
                   const Plan& plan);
 

@@ -6,9 +6,9 @@
 //
 // The receiver shares with RC what one packet of a SEND or WRITE does. What differs is loss: a
 // packet that is not the next one, by PSN or by its place in the message, breaks the message that
-// was under way. The receive WQE that a SEND held is used again, from its first byte, and all is
-// dropped until a FIRST or ONLY, which starts anew and says which PSN comes next. A packet that is
-// refused for any reason breaks its message too.
+// was under way. The receive WQE that a SEND held is used again, from its first byte (a shared one
+// ends with an error), and all is dropped until a FIRST or ONLY, which starts anew and says which
+// PSN comes next. A packet that is refused for any reason breaks its message too.
 #include "transport/uc.h"
 
 #include "transport/completer.h"
@@ -23,12 +23,14 @@ namespace {
 using wire::Drop;
 using wire::ParsedFrame;
 
-// Nothing more of the message under way will be taken.
-void break_message(QpContext& qp) {
+// Nothing more of the message under way will be taken. A WQE of a shared receive queue is used up.
+void break_message(QpContext& qp, TransportEnv& env) {
   ResponderState& resp = qp.resp;
+  const bool used_up = resp.recv_wqe_held && qp.srq != nullptr;
   resp.message = MessageInProgress::kNone;
   resp.recv_wqe_held = false;
   resp.received_bytes = 0;
+  if (used_up) end_receive(qp, env, WcStatus::kRemInvReqErr);
 }
 
 Drop reason_of(Verdict verdict) {
@@ -49,12 +51,13 @@ Drop reason_of(Verdict verdict) {
 }
 
 // Whether the packet is the next one, or one to start anew with.
-bool find_start(QpContext& qp, const ParsedFrame& frame) {
+bool find_start(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   ResponderState& resp = qp.resp;
   const uint32_t flags = frame.info->flags;
   if (frame.psn == resp.expected_psn && in_sequence(resp.message, flags)) return true;
-  break_message(qp);
-  if ((flags & (wire::kFirst | wire::kOnly)) == 0) return false;
+  break_message(qp, env);
+  const bool starts = (flags & (wire::kFirst | wire::kOnly)) != 0;
+  if (!starts || qp.state == QpState::kErr) return false;
   resp.expected_psn = frame.psn;
   return true;
 }
@@ -81,11 +84,12 @@ void advance(QpContext& qp, TransportEnv& env, const RequestPacket& packet) {
 }  // namespace
 
 void receive_unreliable(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
-  if (!find_start(qp, frame)) return env.drops->count(Drop::kMessageBroken);
+  if (!find_start(qp, env, frame)) return env.drops->count(Drop::kMessageBroken);
   const Plan plan = judge_message(qp, env, frame);
   if (plan.verdict != Verdict::kTake) [[unlikely]] {
     if (plan.verdict == Verdict::kNotReady) ++qp.recv_queue_empty;
-    break_message(qp);
+    qp.resp.recv_wqe_held = qp.resp.recv_wqe_held || plan.uses_wqe;
+    break_message(qp, env);
     return env.drops->count(reason_of(plan.verdict));
   }
   if (!take_message(qp, env, frame, arrival, plan)) [[unlikely]] {

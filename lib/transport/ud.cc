@@ -10,6 +10,7 @@
 #include "memory/scatter.h"
 #include "transport/completion_entry.h"
 #include "transport/error_class.h"
+#include "transport/receive_work.h"
 #include "wire/emit.h"
 #include "wire/headers.h"
 
@@ -66,8 +67,8 @@ KeyVerdict place(const QpContext& qp, const TransportEnv& env, const RecvWqe& wq
     const memory::Sge& sge = wqe.sges().front();
     uint8_t* to = nullptr;
     // The whole element is judged, not only what is written: a bad list fails at its first byte.
-    const KeyVerdict verdict =
-        env.keys->translate(Key(sge.lkey), qp.pd, memory::kLocalWrite, sge.address, sge.length, to);
+    const KeyVerdict verdict = env.keys->translate(Key(sge.lkey), qp.recv_pd, memory::kLocalWrite,
+                                                   sge.address, sge.length, to);
     if (verdict != KeyVerdict::kGood) return verdict;
     store_network_header(to, frame);
     std::memcpy(to + kGrhBytes, frame.payload, frame.payload_length);
@@ -75,9 +76,10 @@ KeyVerdict place(const QpContext& qp, const TransportEnv& env, const RecvWqe& wq
   }
   uint8_t header[kGrhBytes];
   store_network_header(header, frame);
-  const KeyVerdict verdict = memory::scatter(*env.keys, qp.pd, wqe.sges(), 0, header, kGrhBytes);
+  const KeyVerdict verdict =
+      memory::scatter(*env.keys, qp.recv_pd, wqe.sges(), 0, header, kGrhBytes);
   if (verdict != KeyVerdict::kGood || frame.payload_length == 0) return verdict;
-  return memory::scatter(*env.keys, qp.pd, wqe.sges(), kGrhBytes, frame.payload,
+  return memory::scatter(*env.keys, qp.recv_pd, wqe.sges(), kGrhBytes, frame.payload,
                          frame.payload_length);
 }
 
@@ -189,13 +191,16 @@ void receive_datagram(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
   }
   ReceiveQueue& recv = qp.queues->recv;
   const uint32_t index = recv.consumer.load(std::memory_order_relaxed);
-  if (!recv.posted(index)) {
+  if (!recv_wqe_there(qp, env)) {
     ++qp.recv_queue_empty;
     return env.drops->count(wire::Drop::kRecvQueueEmpty);
   }
   const RecvWqe& wqe = recv.wqe(index);
   if (wqe.length < kGrhBytes + frame.payload_length) {
-    return env.drops->count(wire::Drop::kRecvBufferShort);  // the WQE stays for the next one
+    env.drops->count(wire::Drop::kRecvBufferShort);
+    // The queue pair's own WQE stays for the next one; a shared one is taken and does not go back.
+    if (qp.srq != nullptr) end_receive(qp, env, WcStatus::kLocLenErr);
+    return;
   }
   if (place(qp, env, wqe, frame) != KeyVerdict::kGood) [[unlikely]] {
     env.drops->count(wire::Drop::kRecvBufferInvalid);

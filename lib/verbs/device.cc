@@ -42,6 +42,10 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_mcast_grp = number(limits.group_max);
   attr.max_mcast_qp_attach = number(limits.group_qp_max);
   attr.max_total_mcast_qp_attach = number(limits.membership_max);
+  attr.max_srq = number(limits.srq_max);
+  attr.max_srq_wr = number(limits.srq_wr_max);
+  attr.max_srq_sge = number(limits.sge_max);
+  attr.device_cap_flags = IB_DEVICE_SRQ_RESIZE | IB_DEVICE_RC_RNR_NAK_GEN;
   attr.max_ah = number(limits.ah_max);
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;

@@ -35,6 +35,26 @@ void deliver_to_qp(ib_qp& qp, transport::EventType type) {
   qp.event_handler(&event, qp.qp_context);
 }
 
+void deliver_to_srq(ib_srq& srq, transport::EventType type) {
+  if (srq.event_handler == nullptr) return;
+  ib_event event = event_of(srq.device, type);
+  event.element.srq = &srq;
+  srq.event_handler(&event, srq.srq_context);
+}
+
+void deliver(const transport::Event& event) {
+  switch (event.type) {
+    case transport::EventType::kCompletion:
+    case transport::EventType::kCqErr:
+      return deliver_to_cq(*static_cast<ib_cq*>(event.object), event.type);
+    case transport::EventType::kSrqErr:
+    case transport::EventType::kSrqLimitReached:
+      return deliver_to_srq(*static_cast<ib_srq*>(event.object), event.type);
+    default:
+      return deliver_to_qp(*static_cast<ib_qp*>(event.object), event.type);
+  }
+}
+
 }  // namespace
 
 void dispatch_event(const transport::Event& event) {
@@ -44,12 +64,7 @@ void dispatch_event(const transport::Event& event) {
   }
   LiveObjects& live = LiveObjects::instance();
   if (event.object == nullptr || !live.enter(event.object)) return;
-  if (event.type == transport::EventType::kCompletion ||
-      event.type == transport::EventType::kCqErr) {
-    deliver_to_cq(*static_cast<ib_cq*>(event.object), event.type);
-  } else {
-    deliver_to_qp(*static_cast<ib_qp*>(event.object), event.type);
-  }
+  deliver(event);
   live.leave(event.object);
 }
 

@@ -41,11 +41,16 @@ struct Qp : ib_qp {
   device::QpHandle handle;
 };
 
+struct Srq : ib_srq {
+  device::SrqHandle handle;
+};
+
 inline Device& of(ib_device* p) { return *static_cast<Device*>(p); }
 inline Pd& of(ib_pd* p) { return *static_cast<Pd*>(p); }
 inline Mr& of(ib_mr* p) { return *static_cast<Mr*>(p); }
 inline Ah& of(ib_ah* p) { return *static_cast<Ah*>(p); }
 inline Cq& of(ib_cq* p) { return *static_cast<Cq*>(p); }
+inline Srq& of(ib_srq* p) { return *static_cast<Srq*>(p); }
 inline Qp& of(ib_qp* p) { return *static_cast<Qp*>(p); }
 
 inline device::Device& device_of(const ib_pd& pd) { return *of(pd.device).object; }

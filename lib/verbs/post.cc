@@ -140,14 +140,14 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
   return 0;
 }
 
-int write_recv(QpHandle& handle, const ib_recv_wr& wr, uint32_t index) {
-  transport::ReceiveQueue& queue = handle.queues->recv;
-  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > handle.capabilities.recv_sge_max) {
-    return -EINVAL;
-  }
+// `full`: asked when everything else is in order.
+template <typename Full>
+int write_recv(transport::ReceiveQueue& queue, uint32_t sge_max, const ib_recv_wr& wr,
+               uint32_t index, Full&& full) {
+  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > sge_max) return -EINVAL;
   const uint64_t length = total_length(wr.sg_list, wr.num_sge);
   if (length > device::kMessageBytesMax) return -EINVAL;
-  if (!has_room(queue, index)) return -ENOMEM;
+  if (full(index)) return -ENOMEM;
   transport::RecvWqe& wqe = queue.wqe(index);
   wqe.wr_id = wr.wr_id;
   wqe.length = static_cast<uint32_t>(length);
@@ -191,13 +191,16 @@ int ib_post_send(ib_qp* qp, const ib_send_wr* send_wr, const ib_send_wr** bad_se
 int ib_post_recv(ib_qp* qp, const ib_recv_wr* recv_wr, const ib_recv_wr** bad_recv_wr) {
   QpHandle& handle = of(qp).handle;
   const device::SpinGuard guard(handle.recv_lock, handle.exclusive);
-  WorkQueue& queue = handle.queues->recv;
+  transport::ReceiveQueue& queue = handle.queues->recv;
   const uint32_t first = queue.producer.load(std::memory_order_relaxed);
   uint32_t tail = first;
   int error = 0;
-  if (recv_wr != nullptr && state_of(handle) == QpState::kReset) error = -EINVAL;
+  if (recv_wr != nullptr && (state_of(handle) == QpState::kReset || handle.shares_receives)) {
+    error = -EINVAL;
+  }
+  const auto full = [&queue](uint32_t index) { return !has_room(queue, index); };
   while (error == 0 && recv_wr != nullptr) {
-    error = write_recv(handle, *recv_wr, tail);
+    error = write_recv(queue, handle.capabilities.recv_sge_max, *recv_wr, tail, full);
     if (error != 0) break;
     ++tail;
     recv_wr = recv_wr->next;
@@ -209,6 +212,27 @@ int ib_post_recv(ib_qp* qp, const ib_recv_wr* recv_wr, const ib_recv_wr** bad_re
     if (!handle.exclusive) std::atomic_thread_fence(std::memory_order_seq_cst);
     if (state_of(handle) == QpState::kErr) handle.doorbells->ring(handle.slot);
   }
+  if (error != 0 && bad_recv_wr != nullptr) *bad_recv_wr = recv_wr;
+  return error;
+}
+
+// The engine looks for a request when a packet needs one: nothing to ring.
+int ib_post_srq_recv(ib_srq* srq, const ib_recv_wr* recv_wr, const ib_recv_wr** bad_recv_wr) {
+  device::SrqHandle& handle = of(srq).handle;
+  const device::SpinGuard guard(handle.post_lock, handle.exclusive);
+  transport::SrqPoster& poster = handle.poster;
+  transport::ReceiveQueue& queue = poster.posting->queue;
+  const auto full = [&poster](uint32_t index) { return poster.full_at(index); };
+  const uint32_t first = queue.producer.load(std::memory_order_relaxed);
+  uint32_t tail = first;
+  int error = 0;
+  while (recv_wr != nullptr) {
+    error = write_recv(queue, handle.sge_max, *recv_wr, tail, full);
+    if (error != 0) break;
+    ++tail;
+    recv_wr = recv_wr->next;
+  }
+  if (tail != first) queue.producer.store(tail, std::memory_order_release);
   if (error != 0 && bad_recv_wr != nullptr) *bad_recv_wr = recv_wr;
   return error;
 }

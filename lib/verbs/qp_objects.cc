@@ -29,11 +29,12 @@ int check_init(const ib_pd* pd, const ib_qp_init_attr& init) {
   if ((init.create_flags & ~unsigned{IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK}) != 0) {
     return -EOPNOTSUPP;
   }
-  if (init.send_cq == nullptr || init.recv_cq == nullptr || init.srq != nullptr ||
-      init.xrcd != nullptr || init.rwq_ind_tbl != nullptr) {
+  if (init.send_cq == nullptr || init.recv_cq == nullptr || init.xrcd != nullptr ||
+      init.rwq_ind_tbl != nullptr) {
     return -EINVAL;
   }
   if (init.send_cq->device != pd->device || init.recv_cq->device != pd->device) return -EINVAL;
+  if (init.srq != nullptr && init.srq->device != pd->device) return -EINVAL;
   return init.qp_type == IB_QPT_GSI && init.port_num != 1 ? -EINVAL : 0;
 }
 
@@ -47,6 +48,7 @@ device::QpRequest to_request(const ib_qp_init_attr& init, ib_qp* user) {
                           .inline_bytes_max = init.cap.max_inline_data};
   request.send_cq = of(init.send_cq).handle.object;
   request.recv_cq = of(init.recv_cq).handle.object;
+  if (init.srq != nullptr) request.srq = of(init.srq).handle.object;
   request.signal_all = init.sq_sig_type == IB_SIGNAL_ALL_WR;
   request.block_multicast_loopback =
       (init.create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK) != 0;
@@ -132,6 +134,7 @@ ib_qp* ib_create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
   qp->pd = pd;
   qp->send_cq = init_attr->send_cq;
   qp->recv_cq = init_attr->recv_cq;
+  qp->srq = init_attr->srq;
   qp->event_handler = init_attr->event_handler;
   qp->qp_context = init_attr->qp_context;
   qp->qp_type = init_attr->qp_type;
@@ -180,6 +183,7 @@ int ib_query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
   qp_init_attr->qp_context = qp->qp_context;
   qp_init_attr->send_cq = qp->send_cq;
   qp_init_attr->recv_cq = qp->recv_cq;
+  qp_init_attr->srq = qp->srq;
   qp_init_attr->cap = qp_attr->cap;
   qp_init_attr->sq_sig_type = object.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
   qp_init_attr->qp_type = qp->qp_type;

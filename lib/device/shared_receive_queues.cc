@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared receive queues of the device: memory, resizing and lifetime.
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "device/device.h"
+#include "device/queue_memory.h"
+#include "transport/qp_memory.h"
+
+namespace uroce::device {
+namespace {
+
+// Rings that may wait for the engine to empty them, the one posted to included.
+constexpr size_t kRingsMax = 8;
+
+SrqMemory make_ring(uint32_t wr_max, uint32_t sge_max) {
+  SrqMemory made;
+  made.memory = allocate_queue_memory(transport::srq_ring_memory_bytes(wr_max, sge_max));
+  if (made.memory != nullptr) {
+    made.ring = transport::carve_srq_ring(wr_max, sge_max, made.memory.get());
+  }
+  return made;
+}
+
+// Frees the rings that the engine has left behind. Under the post lock.
+void free_left_rings(Srq& srq) {
+  const transport::SrqRing* const current = srq.queue.current.load(std::memory_order_acquire);
+  const auto in_use = std::find_if(srq.rings.begin(), srq.rings.end(),
+                                   [current](const SrqMemory& m) { return m.ring == current; });
+  if (in_use == srq.rings.begin()) return;
+  // The posters may not have noticed that they are empty.
+  transport::SrqRing*& oldest = srq.handle->poster.oldest;
+  if (std::any_of(srq.rings.begin(), in_use,
+                  [oldest](const SrqMemory& m) { return m.ring == oldest; })) {
+    oldest = in_use->ring;
+  }
+  srq.rings.erase(srq.rings.begin(), in_use);
+}
+
+int resize(Srq& srq, uint32_t wr_max) {
+  SrqHandle& handle = *srq.handle;
+  const SrqMemory added = make_ring(wr_max, srq.queue.sge_max);
+  if (added.ring == nullptr) return -ENOMEM;
+  const SpinGuard guard(handle.post_lock, handle.exclusive);
+  if (handle.poster.queued() > wr_max) return -EINVAL;
+  free_left_rings(srq);
+  if (srq.rings.size() >= kRingsMax) return -ENOMEM;
+  srq.rings.push_back(added);
+  handle.poster.continue_in(*added.ring);
+  srq.wr_max = wr_max;
+  return 0;
+}
+
+}  // namespace
+
+int Device::create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle) {
+  const std::lock_guard guard(lock_);
+  if (closing_) return -ENODEV;
+  if (request.wr_max == 0 || request.wr_max > limits_.srq_wr_max ||
+      request.sge_max > limits_.sge_max || request.limit > request.wr_max) {
+    return -EINVAL;
+  }
+  const std::optional<uint32_t> engine = qpns_.emptiest_engine();
+  if (!engine || srqs_.size() >= limits_.srq_max) return -ENOMEM;
+  auto srq = std::make_unique<Srq>();
+  srq->rings.reserve(kRingsMax);
+  srq->rings.push_back(make_ring(request.wr_max, request.sge_max));
+  transport::SrqRing* const ring = srq->rings.front().ring;
+  if (ring == nullptr) return -ENOMEM;
+  srq->handle = &handle;
+  srq->pd = &pd;
+  srq->engine = *engine;
+  srq->wr_max = request.wr_max;
+  srq->queue.current.store(ring, std::memory_order_release);
+  srq->queue.limit.store(request.limit, std::memory_order_relaxed);
+  srq->queue.pd = pd.number;
+  srq->queue.sge_max = request.sge_max;
+  srq->queue.user = request.user;
+  handle.poster = {ring, ring};
+  handle.sge_max = request.sge_max;
+  handle.exclusive = exclusive_;
+  ++pd.use_count;
+  const Srq* const key = handle.object = srq.get();
+  srqs_.emplace(key, std::move(srq));
+  return 0;
+}
+
+int Device::modify_srq(SrqHandle& handle, std::optional<uint32_t> wr_max,
+                       std::optional<uint32_t> limit) {
+  const std::lock_guard guard(lock_);
+  Srq& srq = *handle.object;
+  const uint32_t capacity = wr_max.value_or(srq.wr_max);
+  const uint32_t armed = limit.value_or(srq.queue.limit.load(std::memory_order_relaxed));
+  if (capacity == 0 || capacity > limits_.srq_wr_max || armed > capacity) return -EINVAL;
+  if (wr_max) {
+    if (const int error = resize(srq, *wr_max); error != 0) return error;
+  }
+  if (limit) srq.queue.limit.store(*limit, std::memory_order_relaxed);
+  return 0;
+}
+
+SrqState Device::query_srq(const SrqHandle& handle) {
+  const std::lock_guard guard(lock_);
+  const Srq& srq = *handle.object;
+  return {.wr_max = srq.wr_max,
+          .sge_max = srq.queue.sge_max,
+          .limit = srq.queue.limit.load(std::memory_order_relaxed)};
+}
+
+int Device::destroy_srq(SrqHandle& handle) {
+  const std::lock_guard guard(lock_);
+  Srq* const srq = handle.object;
+  if (srq->use_count != 0) return -EBUSY;
+  --srq->pd->use_count;
+  handle.object = nullptr;
+  srqs_.erase(srq);
+  return 0;
+}
+
+}  // namespace uroce::device

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared receive queues of the native face as objects: creation, change, query, end.
+#include <cerrno>
+#include <new>
+#include <optional>
+
+#include "verbs/handles.h"
+#include "verbs/live_objects.h"
+
+using namespace uroce;
+using namespace uroce::verbs;
+
+ib_srq* ib_create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
+  if (srq_init_attr->srq_type != IB_SRQT_BASIC) return error_pointer<ib_srq>(-EOPNOTSUPP);
+  auto* srq = new (std::nothrow) Srq{};
+  if (srq == nullptr) return error_pointer<ib_srq>(-ENOMEM);
+  srq->device = pd->device;
+  srq->pd = pd;
+  srq->event_handler = srq_init_attr->event_handler;
+  srq->srq_context = srq_init_attr->srq_context;
+  srq->srq_type = srq_init_attr->srq_type;
+  ib_srq* const user = srq;
+  const device::SrqRequest request{.wr_max = srq_init_attr->attr.max_wr,
+                                   .sge_max = srq_init_attr->attr.max_sge,
+                                   .limit = srq_init_attr->attr.srq_limit,
+                                   .user = user};
+  if (const int error = device_of(*pd).create_srq(*of(pd).object, request, srq->handle);
+      error != 0) {
+    delete srq;
+    return error_pointer<ib_srq>(error);
+  }
+  of(pd->device).objects.keep(srq);
+  LiveObjects::instance().add(user);
+  return srq;
+}
+
+int ib_modify_srq(ib_srq* srq, ib_srq_attr* srq_attr, ib_srq_attr_mask mask) {
+  const auto bits = static_cast<unsigned>(mask);
+  if ((bits & ~unsigned{IB_SRQ_MAX_WR | IB_SRQ_LIMIT}) != 0) return -EINVAL;
+  std::optional<uint32_t> wr_max;
+  std::optional<uint32_t> limit;
+  if ((bits & IB_SRQ_MAX_WR) != 0) wr_max = srq_attr->max_wr;
+  if ((bits & IB_SRQ_LIMIT) != 0) limit = srq_attr->srq_limit;
+  return device_of(*srq->pd).modify_srq(of(srq).handle, wr_max, limit);
+}
+
+int ib_query_srq(ib_srq* srq, ib_srq_attr* srq_attr) {
+  const device::SrqState now = device_of(*srq->pd).query_srq(of(srq).handle);
+  *srq_attr = {.max_wr = now.wr_max, .max_sge = now.sge_max, .srq_limit = now.limit};
+  return 0;
+}
+
+int ib_destroy_srq(ib_srq* srq) {
+  // First no handler can be inside, then the memory goes.
+  LiveObjects::instance().remove(srq);
+  if (const int error = device_of(*srq->pd).destroy_srq(of(srq).handle); error != 0) {
+    LiveObjects::instance().add(srq);
+    return error;
+  }
+  LiveObjects::instance().rest(of(srq->device).objects.give_up(&of(srq)));
+  return 0;
+}
