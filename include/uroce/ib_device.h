@@ -26,21 +26,16 @@ union ib_gid {
   } global;
 };
 
-// Bits of device_cap_flags.
+// Bits of device_cap_flags. IB_DEVICE_RESIZE_MAX_WR is never set: the state table of the verbs has
+// no transition that takes IB_QP_CAP, so a queue pair keeps its queues.
+#define IB_DEVICE_RESIZE_MAX_WR (1ull << 0)
 #define IB_DEVICE_RC_RNR_NAK_GEN (1ull << 12)
+#define IB_DEVICE_SRQ_RESIZE (1ull << 13)
 #define IB_DEVICE_FLUSH_GLOBAL (1ull << 38)
 #define IB_DEVICE_FLUSH_PERSISTENT (1ull << 39)
 #define IB_DEVICE_ATOMIC_WRITE (1ull << 40)
 
 enum ib_atomic_cap { IB_ATOMIC_NONE, IB_ATOMIC_HCA, IB_ATOMIC_GLOB };
-
-// What a device can do, bits of device_cap_flags. IB_DEVICE_RESIZE_MAX_WR is never set: the state
-// table of the verbs has no transition that takes IB_QP_CAP, so a queue pair keeps its queues.
-enum ib_device_cap_flags {
-  IB_DEVICE_RESIZE_MAX_WR = 1 << 0,
-  IB_DEVICE_RC_RNR_NAK_GEN = 1 << 12,
-  IB_DEVICE_SRQ_RESIZE = 1 << 13,
-};
 
 // Limits of a device. Creating more, or asking for more per object, is refused.
 struct ib_device_attr {

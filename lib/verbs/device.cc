@@ -36,7 +36,7 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_qp_rd_atom = number(transport::kReadAtomicMax);
   attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
   attr.max_res_rd_atom = number(device.qp_max() * transport::kReadAtomicMax);
-  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_FLUSH_GLOBAL |
+  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_FLUSH_GLOBAL |
                           IB_DEVICE_FLUSH_PERSISTENT | IB_DEVICE_ATOMIC_WRITE;
   attr.atomic_cap = IB_ATOMIC_GLOB;  // the CPU's own instructions
   attr.max_mcast_grp = number(limits.group_max);
@@ -45,7 +45,6 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_srq = number(limits.srq_max);
   attr.max_srq_wr = number(limits.srq_wr_max);
   attr.max_srq_sge = number(limits.sge_max);
-  attr.device_cap_flags = IB_DEVICE_SRQ_RESIZE | IB_DEVICE_RC_RNR_NAK_GEN;
   attr.max_ah = number(limits.ah_max);
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;
