@@ -19,7 +19,8 @@ constexpr size_t kRecvArea = kMessages * kSlot;
 constexpr size_t kWriteArea = 2 * kMessages * kSlot;
 constexpr size_t kReadBytes = 65536;
 constexpr size_t kReadArea = 3 * kMessages * kSlot;
-static_assert(kReadArea + kReadBytes <= size_t{4} << 20);
+constexpr size_t kCounter = (size_t{4} << 20) - 64;  // a word that the peer counts in
+static_assert(kReadArea + kReadBytes <= kCounter);
 
 struct Posted {
   WrOpcode opcode;
@@ -38,6 +39,7 @@ class End : public QpFixture {
 
   void connect(bool second, PathMtu mtu) {
     make(QpType::kRc, false, mtu);
+    qp->attributes.access |= memory::kRemoteAtomic;
     qp->attributes.rnr_retry = qp->req.rnr_left = 7;
     qp->attributes.retry_count = qp->req.retry_left = 7;
     const Psn ours(second ? 0xFFFFC0 : 0x10);
@@ -53,12 +55,20 @@ class End : public QpFixture {
     fill(kReadArea, kReadBytes, second ? 77 : 33);
   }
   void post_one(std::mt19937& random, const End& peer) {
+    constexpr WrOpcode kOpcodes[] = {WrOpcode::kRdmaWrite,  WrOpcode::kRdmaWriteWithImm,
+                                     WrOpcode::kSend,       WrOpcode::kSendWithImm,
+                                     WrOpcode::kRdmaRead,   WrOpcode::kAtomicFetchAdd,
+                                     WrOpcode::kAtomicWrite};
     const auto i = posted.size();
-    Posted p{static_cast<WrOpcode>(random() % 5),
+    Posted p{kOpcodes[random() % std::size(kOpcodes)],
              random() % 4 == 0 ? 0 : static_cast<uint32_t>(random() % kLengthMax),
              kWriteArea + i * kSlot};
     const size_t offset = kSendArea + i * kSlot;
-    if (p.opcode == WrOpcode::kRdmaRead) {
+    if (p.opcode == WrOpcode::kAtomicWrite) p.length = 8;
+    if (p.opcode == WrOpcode::kAtomicFetchAdd) {
+      p.length = 8;
+      p.remote_offset = kCounter;
+    } else if (p.opcode == WrOpcode::kRdmaRead) {
       p.remote_offset = kReadArea + random() % (kReadBytes - kLengthMax);
     } else {
       fill(offset, p.length, static_cast<uint8_t>(random()));
@@ -69,6 +79,7 @@ class End : public QpFixture {
          .wr_id = i,
          .remote_address = peer.address(p.remote_offset),
          .rkey = kKey.value(),
+         .compare_add = 1,
          .immediate_be = static_cast<uint32_t>(i)});
     posted.push_back(p);
   }
@@ -108,6 +119,7 @@ class End : public QpFixture {
   // Everything that this end posted, against the memory of both.
   void check(const End& peer) const {
     size_t at = 0;
+    uint64_t counted = 0;
     for (size_t i = 0; i < posted.size(); ++i) {
       const Posted& p = posted[i];
       const auto here = bytes_at(kSendArea + i * kSlot, p.length);
@@ -115,6 +127,8 @@ class End : public QpFixture {
         ASSERT_LT(at, peer.received.size());
         EXPECT_EQ(peer.received[at].byte_len, p.length);
         EXPECT_TRUE(here == peer.bytes_at(kRecvArea + at * kSlot, p.length)) << i;
+      } else if (p.opcode == WrOpcode::kAtomicFetchAdd) {
+        EXPECT_EQ(load_raw<uint64_t>(here.data()), counted++) << "executed once, in order";
       } else {
         EXPECT_TRUE(here == peer.bytes_at(p.remote_offset, p.length)) << i;
       }
@@ -126,6 +140,8 @@ class End : public QpFixture {
       if (immediate || p.opcode == WrOpcode::kSend) ++at;
     }
     EXPECT_EQ(at, peer.received.size());
+    EXPECT_GT(counted, 0u);
+    EXPECT_EQ(load_raw<uint64_t>(peer.bytes_at(kCounter, 8).data()), counted);
   }
 
   std::vector<Posted> posted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unreliable connections.
+// Unreliable connections: a sender that forgets and a receiver that starts anew.
 //
 // The sender is the RC requester without its memory: same packets, but a message is complete when
 // its last packet has left, so nothing is ever outstanding.
