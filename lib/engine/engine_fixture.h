@@ -72,6 +72,7 @@ struct TestDeviceOptions {
   bool port_filters_nothing = false;
   uint32_t qp_slots = 256;
   uint32_t burst_per_qp = 16;
+  uint32_t key_slots = 128;
 };
 
 class TestDevice {
@@ -235,7 +236,7 @@ class TestDevice {
   const Gid ipv4;
   const Gid ipv6;
   std::vector<uint8_t> memory;
-  memory::KeyTable keys{128};
+  memory::KeyTable keys{options.key_slots};
   DeviceShared shared;
   std::vector<std::unique_ptr<Engine>> engines;
   std::vector<uint32_t> next_slot;
