@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes fuzzer seeds out of captures: one file per frame, a zero byte (the options) before it.
+"""Makes fuzzer seeds out of captures and profiles: one folder per target.
 
-  seeds.py SEED_FOLDER CAPTURE_FOLDER
+  seeds.py SEED_FOLDER CAPTURE_FOLDER PROFILE_FOLDER
+
+The corpus in the tree was merged from these and from what long runs found (test/fuzz/fuzz.py).
 """
 import hashlib
 import pathlib
@@ -10,6 +12,12 @@ import struct
 import sys
 
 FRAMES_PER_CAPTURE = 20  # the first ones differ most; more only slow the start
+COMMAND_LINES = (
+    '--mode\nworker\n--cores\n1,3\n--rings\n2\n--limit\nqueue_pairs=256\n--fault\nloss=0.01',
+    '--port\nnet_af_packet0,address=10.0.0.1/24,address=fd00::1/64,gateway=10.0.0.254,vlan=7,own',
+    '--port=a,shared,promiscuous,mtu=9000,queues=4,descriptors=512\n--log-level\ndebug',
+    '--mode\nshared\n--limit\nmemory_regions=16\n--limit\nmulticast_groups=1',
+)
 
 
 def frames(data):
@@ -23,15 +31,52 @@ def frames(data):
         position += 16 + length
 
 
+def transport_header(frame):
+    """Offset of the BTH in a frame of the captures; None: it is no RoCE packet."""
+    for ethertype, protocol, offset in ((b'\x08\x00', 23, 34), (b'\x86\xdd', 20, 54)):
+        if (frame[12:14] == ethertype and len(frame) >= offset + 24 and frame[protocol] == 17
+                and frame[offset + 2:offset + 4] == b'\x12\xb7'):
+            return offset + 8
+    return None
+
+
+def engine_steps(capture):
+    """The packets of a capture as steps of engine_fuzz: receives first, then frames and time."""
+    steps = bytes((192, 0, 1, 0, 0, 1, 4, 0)) * 4 + bytes((144, 0, 2, 2, 1, 0, 0, 0, 100, 0, 0, 0))
+    for frame in list(frames(capture))[:FRAMES_PER_CAPTURE]:
+        at = transport_header(frame)
+        if at is None:
+            continue
+        opcode = frame[at]
+        pad = frame[at + 1] >> 4 & 3
+        length = min(max(len(frame) - at - 16 - pad, 0), 1199)
+        index = {0: 0, 1: 1, 3: 2}.get(opcode >> 5, 0)
+        steps += bytes((0, index, opcode, 1, 0, 100)) + struct.pack('>H', length) + bytes(8)
+        steps += bytes((112, 0, 0))
+    return steps
+
+
 def main():
-    folder, captures = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    for capture in sorted(captures.rglob('*.pcap')):
-        for number, frame in enumerate(frames(capture.read_bytes())):
-            if number == FRAMES_PER_CAPTURE:
-                break
-            (folder / hashlib.sha1(frame).hexdigest()).write_bytes(b'\0' + frame)
-    print(f'{len(list(folder.iterdir()))} seeds from {captures}')
+    folder, captures, profiles = map(pathlib.Path, sys.argv[1:4])
+
+    def keep(target, data):
+        path = folder / target
+        path.mkdir(parents=True, exist_ok=True)
+        (path / hashlib.sha1(data).hexdigest()).write_bytes(data)
+
+    for path in sorted(captures.rglob('*.pcap')):
+        capture = path.read_bytes()
+        keep('engine_fuzz', engine_steps(capture))
+        first = list(frames(capture))[:FRAMES_PER_CAPTURE]
+        for frame in first:
+            keep('parse_fuzz', b'\0' + frame)
+        keep('capture_fuzz', capture[:24 + sum(16 + len(frame) for frame in first[:2])])
+    for path in sorted(profiles.glob('*.toml')):
+        keep('config_fuzz', b'\0' + path.read_bytes())
+    for line in COMMAND_LINES:
+        keep('config_fuzz', b'\1' + line.encode())
+    print(*(f'{len(list(path.iterdir()))} for {path.name}' for path in sorted(folder.iterdir())),
+          sep=', ', end=f' from {captures}\n')
 
 
 if __name__ == '__main__':

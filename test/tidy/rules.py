@@ -6,6 +6,8 @@ doc/architecture.md. house_test.py shows for each rule that it can fail.
 """
 import re
 
+from cases import each_case_has_its_test
+
 LINE_COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 500
@@ -13,7 +15,7 @@ FILE_LINES_MAX = 500
 SIZES_ENTRIES = 0
 UNTESTED_ENTRIES = 5
 
-SUITES = ('unit', 'script', 'sim', 'threads', 'dpdk', 'house')
+SUITES = ('unit', 'script', 'sim', 'threads', 'dpdk', 'house', 'fuzz')
 DPDK_PLACES = ('lib/nic/', 'lib/worker/', 'lib/observe/', 'lib/start/', 'test/perf/',
                'test/dpdk/', 'test/smoke/', 'app/testroce/')
 # What must not be said in the rooms up to the engine, and what to do instead.
@@ -246,4 +248,4 @@ RULES = (includes_point_down, dpdk_stays_at_the_door, the_core_is_silent, the_li
          programs_use_the_public_headers, public_headers_are_c, sizes, each_file_has_its_test,
          files_introduce_themselves, nothing_is_left_over, no_file_is_the_whole,
          each_file_is_built, suites_are_known, links_lead_somewhere, rooms_are_described,
-         names_are_documented)
+         names_are_documented, each_case_has_its_test)
