@@ -48,6 +48,7 @@ TEST(GidTable, ASecondLookAddsNothingANewAddressOneEntry) {
   EXPECT_EQ(table.local_addresses().size(), 3u);
 }
 
+// Cases 73, 74: an entry without an address is never a valid one.
 TEST(GidTable, ARemovedAddressLeavesAnEmptyEntryThatTheNextOneFills) {
   GidTable table(8);
   const PortAddress both[] = {{kA, 24}, {kB, 24}};

@@ -69,7 +69,7 @@ TEST_F(Path, GroupsAndOwnAddressesNeedNoAsking) {
       << "a link-local address of a RoCEv2 peer is asked for, not computed";
 }
 
-// Cases 89.
+// Cases 76, 89.
 TEST_F(Path, TrafficClassHopLimitAndVlanPriorityReachTheHeaders) {
   AhAttributes attributes = path_to(kTestPeer, 1);
   attributes.traffic_class = 106;
@@ -115,7 +115,7 @@ TEST_F(Path, TheSourcePortIsThatOfTheLabelOrOfTheQpns) {
   EXPECT_EQ(vector.headers.bytes[54] << 8 | vector.headers.bytes[55], 0xE341);
 }
 
-// MT-10 … MT-13 with the reserve of the port contract (84 bytes and the Ethernet header).
+// Case 76; MT-10 … MT-13 with the reserve of the port contract (84 bytes and the Ethernet header).
 TEST(PortMtu, IsTheLargestWhosePacketsAlwaysFit) {
   EXPECT_EQ(path_mtu_for_frame(1514), PathMtu::k1024);
   EXPECT_EQ(path_mtu_for_frame(9014), PathMtu::k4096);

@@ -39,7 +39,7 @@ class Admit : public ::testing::Test {
   Forged packet;
 };
 
-// KEY-01.
+// KEY-01; case 91.
 TEST_F(Admit, PkeysMatchInTheLowBitsAndOneSideIsAFullMember) {
   EXPECT_TRUE(pkeys_match(0xFFFF, 0xFFFF));
   EXPECT_TRUE(pkeys_match(0x7FFF, 0xFFFF));

@@ -112,7 +112,7 @@ TEST_F(HostStackTest, DestinationBehindAGatewayAsksForTheGateway) {
 
 // Two stacks on one wire find each other, in both families, with and without a VLAN.
 TEST_F(HostStackTest, TwoStacksFindEachOther) {
-  for (const uint16_t vlan : {uint16_t{0}, uint16_t{100}}) {
+  for (const uint16_t vlan : {uint16_t{0}, uint16_t{100}}) {  // case 76
     HostStack a(config(kOurMac, vlan));
     HostStack b(config(kPeerMac, vlan));
     ASSERT_TRUE(a.set_addresses(kOurAddresses, {}, {}));

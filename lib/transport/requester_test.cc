@@ -58,7 +58,7 @@ TEST_F(Requester, AShortSendIsOnePacketWithAllFieldsAsAgreed) {
   EXPECT_EQ(packet.frame.dest_qpn, kPeerQpn);
   EXPECT_EQ(packet.frame.pkey, 0xFFFF);
   EXPECT_EQ(packet.frame.pad, 3);
-  EXPECT_TRUE(packet.frame.mig_req());
+  EXPECT_TRUE(packet.frame.mig_req());  // case 91
   EXPECT_TRUE(packet.frame.ack_request());
   EXPECT_FALSE(packet.frame.solicited());
   EXPECT_EQ(packet.payload(), pattern(5));

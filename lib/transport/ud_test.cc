@@ -206,6 +206,7 @@ TEST_F(UdTest, FullCompletionQueueEndsTheQueuePair) {
   EXPECT_EQ(counters.rdma_recvs.value(), 1u);
 }
 
+// Case 91.
 TEST_F(UdTest, SendPutsOutOnePacketAndCompletesAtOnce) {
   fill(10, 100);
   post_send(

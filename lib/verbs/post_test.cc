@@ -237,6 +237,31 @@ TEST_F(PostTest, InErrRequestsAreTakenAndFlushed) {
   (void)b;
 }
 
+// Case 37.
+TEST_F(PostTest, AChainStopsAtItsFirstBadRequestAndNamesIt) {
+  const auto [a, b] = connected();
+  ASSERT_EQ(post_recv(b, memory_.data() + 4096, 64, 7), 0);
+  ib_sge sge[3] = {piece(memory_.data(), 8), piece(memory_.data(), 1), piece(memory_.data(), 1)};
+  ib_send_wr chain[3]{};
+  for (int i = 0; i < 3; ++i) {
+    chain[i].wr_id = static_cast<__u64>(i) + 1;
+    chain[i].sg_list = sge;
+    chain[i].num_sge = i == 1 ? 3 : 1;
+    chain[i].opcode = IB_WR_SEND;
+    chain[i].send_flags = IB_SEND_SIGNALED;
+    chain[i].next = i < 2 ? &chain[i + 1] : nullptr;
+  }
+  const ib_send_wr* bad = nullptr;
+  EXPECT_EQ(send(a, chain[0], &bad), -EINVAL);
+  EXPECT_EQ(bad, &chain[1]);
+  EXPECT_EQ(sends_posted(a), 1u);
+  const auto done = settle_and_poll();
+  ASSERT_EQ(done.size(), 2u) << "the first one, sent and received, and nothing of the others";
+  EXPECT_EQ(done[0].status, IB_WC_SUCCESS);
+  EXPECT_EQ(done[1].status, IB_WC_SUCCESS);
+  EXPECT_EQ(done[0].wr_id + done[1].wr_id, 8u);
+}
+
 // PS-06.
 TEST_F(PostTest, ABadKeyIsFoundWhenItIsUsed) {
   const auto [a, b] = connected();

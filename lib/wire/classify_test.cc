@@ -27,6 +27,7 @@ std::vector<uint8_t> tagged(const std::vector<uint8_t>& frame, uint16_t tci,
   return result;
 }
 
+// Case 74: RoCEv1 is dropped by name.
 TEST(Classify, RoceArpAndStrangers) {
   EXPECT_EQ(classified(frame_of(testing::kV1)).kind, FrameKind::kRoce);
   EXPECT_EQ(classified(frame_of(testing::kV1)).l4_offset, kL3 + 20);
@@ -70,6 +71,7 @@ TEST(Classify, Icmpv6TypesGoToTheirRooms) {
   EXPECT_EQ(kind(143), FrameKind::kMld);
 }
 
+// Case 76.
 TEST(Classify, APortOfAVlanTakesItsTagOnly) {
   const std::vector<uint8_t> plain = frame_of(testing::kV1);
   ParseOptions vlan7;
@@ -94,6 +96,7 @@ TEST(Classify, APortWithoutVlanTakesUntaggedFramesAndPriorityTags) {
   EXPECT_EQ(classified(tagged(plain, 5), testing::any_vlan()).kind, FrameKind::kRoce);
 }
 
+// Case 76.
 TEST(Classify, AStrippedTagCountsAsTheFrames) {
   const std::vector<uint8_t> plain = frame_of(testing::kV1);
   ParseOptions options;
@@ -108,6 +111,7 @@ TEST(Classify, AStrippedTagCountsAsTheFrames) {
   EXPECT_EQ(classified(tagged(plain, 7), options).not_roce, Drop::kVlan) << "two tags";
 }
 
+// Case 76.
 TEST(Classify, TwoTagsAreRefused) {
   const std::vector<uint8_t> twice = tagged(tagged(frame_of(testing::kV1), 7), 7);
   EXPECT_EQ(classified(twice, testing::any_vlan()).not_roce, Drop::kVlan);

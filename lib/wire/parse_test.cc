@@ -203,6 +203,7 @@ TEST(Parse, RandomDamageNeverReadsPastTheEndAndIsNeverTaken) {
   }
 }
 
+// Case 91: another transport version.
 TEST(Parse, VersionPortFragmentsAndOptionsHaveNames) {
   const std::vector<uint8_t> v1 = frame_of(testing::kV1);
   const auto with = [&](size_t offset, uint8_t value) {

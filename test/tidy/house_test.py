@@ -5,6 +5,8 @@ import pathlib
 import tempfile
 import unittest
 
+import cases
+import conformance
 import rules
 import tree
 
@@ -152,6 +154,29 @@ class HouseRules(unittest.TestCase):
                      'configuration.md')
         self.assertEqual([], self.breaches(rules.names_are_documented, {
             'lib/wire/drop.cc': '{Drop::kIcrc, "icrc", "x"}', 'doc/counters.md': '`icrc`'}))
+
+    def test_a_case_without_its_test_is_refused(self):
+        rule, tag = cases.each_case_has_its_test, '// Cases {}.\n'
+        every = tag.format(', '.join(map(str, cases.CASES)))
+        name = 'lib/base/psn_test.cc'
+        self.assertEqual([], self.breaches(rule, {cases.LIST: '', name: every}))
+        self.assertIn('case 52 has no test', self.breaches(
+            rule, {cases.LIST: '', name: every.replace('52, ', '')})[0])
+        self.assertEqual([], self.breaches(
+            rule, {cases.LIST: '52\n', name: every.replace('52, ', '')}))
+        self.assertIn('take it off', self.breaches(rule, {cases.LIST: '52\n', name: every})[0])
+        self.assertIn('there is no case 3', self.breaches(
+            rule, {cases.LIST: '', name: every + tag.format(3)})[0])
+
+    def test_a_page_that_is_not_what_the_tree_says_differs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, 'lib/base/psn_test.cc')
+            path.parent.mkdir(parents=True)
+            path.write_text('// IBA C9-105 and case 52.\n')
+            text = conformance.page(tree.Tree(folder))
+            self.assertIn('| C9-105 |  | `lib/base/psn_test.cc` |', text)
+            path.write_text('// Nothing.\n')
+            self.assertNotEqual(text, conformance.page(tree.Tree(folder)))
 
 
 if __name__ == '__main__':

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows that the summary counts cases, and believes meson where a program wrote something else."""
+"""Shows that the summary counts cases, and believes meson where a program wrote something else;
+and that coverage is added up for each room."""
 import json
 import pathlib
 import tempfile
 import unittest
 
+import coverage
 import summary
 
 
@@ -45,6 +47,17 @@ class Summary(unittest.TestCase):
 
     def test_a_run_that_left_no_log_counts_nothing(self):
         self.assertEqual([], summary.results_of(pathlib.Path('/nonexistent/meson-logs')))
+
+
+class Coverage(unittest.TestCase):
+    def test_a_room_of_the_core_with_too_little_is_named(self):
+        files = [{'filename': f'lib/{room}/a.cc', 'line_covered': 95, 'line_total': 100}
+                 for room in coverage.WATCHED]
+        files.append({'filename': 'lib/nic/a.cc', 'line_covered': 1, 'line_total': 100})
+        self.assertEqual([], coverage.lacking(coverage.rooms_of({'files': files})))
+        files.append({'filename': 'lib/group/b.cc', 'line_covered': 0, 'line_total': 1})
+        self.assertEqual(['group'], coverage.lacking(coverage.rooms_of({'files': files})))
+        self.assertEqual(list(coverage.WATCHED), coverage.lacking({}))
 
 
 if __name__ == '__main__':
