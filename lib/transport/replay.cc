@@ -7,7 +7,8 @@
 //
 // READ with PSN d: a slot is looked for whose PSNs include d, with the same R_Key and an address
 // range that includes what is asked. Found: answered like a new READ of that length (FIRST, MIDDLE,
-// LAST), from memory as it is now. The slot keeps the whole READ. Not found: dropped.
+// LAST), from memory as it is now; where the first answer is still under way it goes on from there.
+// The slot keeps the whole READ. Not found: dropped.
 //
 // Atomic, ATOMIC WRITE or FLUSH with PSN d: a slot is looked for with the same PSN, operation,
 // address and R_Key. Found: the answer that was given then is given again (of an atomic the value
@@ -89,6 +90,8 @@ void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::Parsed
     return env.drops->count(wire::Drop::kDuplicate);
   }
   if (frame.payload_length != 0 || find_read(qp, frame.psn, reth) == nullptr) {
+    env.drops->count(wire::Drop::kDuplicate);
+  } else if (read_goes_on(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value())) {
     env.drops->count(wire::Drop::kDuplicate);
   } else if (!room_for_read_again(qp)) {
     env.drops->count(wire::Drop::kReplayFull);

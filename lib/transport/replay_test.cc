@@ -201,11 +201,61 @@ TEST_F(ReplayTest, SlotsAreRecycledOldestFirst) {
 }
 
 TEST_F(ReplayTest, AFloodOfRepeatedReadsIsBoundedAndNamed) {
+  request(read(0x500, 0, 200));
+  responses();
+  for (uint32_t i = 0; i < 100; ++i) request(read(0x500, 0, 100 + i));
+  EXPECT_EQ(responses().size(), kResponsesMax / 4);
+  EXPECT_EQ(dropped(wire::Drop::kReplayFull), 100 - kResponsesMax / 4);
+}
+
+TEST_F(ReplayTest, AReadAskedForAgainBeforeItsAnswerHasLeftIsAnsweredOnce) {
   request(read(0x500, 0, 16));
   responses();
   for (uint32_t i = 0; i < 100; ++i) request(read(0x500, 0, 16));
-  EXPECT_EQ(responses().size(), kResponsesMax / 4);
-  EXPECT_EQ(dropped(wire::Drop::kReplayFull), 100 - kResponsesMax / 4);
+  EXPECT_EQ(responses().size(), 1u);
+  EXPECT_EQ(dropped(wire::Drop::kDuplicate), 99u) << "the first of them is answered";
+}
+
+// The answer to a large READ that lost a packet is not sent to its end first.
+TEST_F(ReplayTest, AnAnswerUnderWayGoesOnFromWhereItIsAskedForAgain) {
+  fill(0, 8192);
+  request(read(0x500, 0, 8192));
+  request({.psn = Psn(0x508), .payload = {}});
+  ASSERT_EQ(responses(5).size(), 5u);
+  request(read(0x502, 2048, 6144));
+  const auto out = responses();
+  ASSERT_EQ(out.size(), 6u + 1u) << "the rest of the READ once, and the RNR NAK behind it";
+  EXPECT_EQ(out[0].opcode(), Opcode::kRcReadResponseFirst);
+  EXPECT_EQ(out[0].psn(), 0x502u);
+  EXPECT_EQ(out[0].payload(), bytes_at(2048, 1024));
+  EXPECT_EQ(out[5].opcode(), Opcode::kRcReadResponseLast);
+  EXPECT_EQ(out[5].psn(), 0x507u);
+  EXPECT_EQ(out[5].payload(), bytes_at(7168, 1024));
+  EXPECT_EQ(out[6].opcode(), Opcode::kRcAcknowledge);
+}
+
+TEST_F(ReplayTest, WhatIsAskedForAgainThoughItIsStillToComeComesOnce) {
+  fill(0, 8192);
+  request(read(0x500, 0, 8192));
+  ASSERT_EQ(responses(2).size(), 2u);
+  request(read(0x504, 4096, 4096));
+  const auto out = responses();
+  ASSERT_EQ(out.size(), 6u);
+  for (uint32_t i = 0; i < 6; ++i) EXPECT_EQ(out[i].psn(), 0x502u + i);
+  EXPECT_EQ(out[5].opcode(), Opcode::kRcReadResponseLast);
+}
+
+// Only the same READ goes on: the first part of it has another end.
+TEST_F(ReplayTest, AShorterPieceAskedForAgainIsAnAnswerOfItsOwn) {
+  fill(0, 8192);
+  request(read(0x500, 0, 8192));
+  ASSERT_EQ(responses(5).size(), 5u);
+  request(read(0x502, 2048, 2048));
+  const auto out = responses();
+  ASSERT_EQ(out.size(), 3u + 2u);
+  EXPECT_EQ(out[2].psn(), 0x507u);
+  EXPECT_EQ(out[3].psn(), 0x502u);
+  EXPECT_EQ(out[4].psn(), 0x503u);
 }
 
 TEST_F(ReplayTest, AReadOfTheLastRoundOfPsnsIsForgotten) {

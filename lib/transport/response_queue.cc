@@ -177,6 +177,22 @@ void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint3
   r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, 0, 0};
 }
 
+bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey) {
+  for (uint32_t i = qp.resp.responses_head; i != qp.resp.responses_tail; ++i) {
+    Response& r = entry(qp, i);
+    if (r.kind != Response::Kind::kRead || r.rkey != rkey || length > r.length) continue;
+    const uint32_t skipped = r.length - length;  // before the part that is asked for
+    const uint32_t packet = (first.value() - r.psn.value()) & Psn::kMask;
+    const bool same_end = address - r.address == skipped;
+    if (!same_end || uint64_t{packet} * qp.mtu_bytes != skipped) continue;
+    if (packet < r.packets_sent) {
+      r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, 0, 0};
+    }
+    return true;
+  }
+  return false;
+}
+
 void owe_operation(QpContext& qp, Psn psn, Opcode opcode, uint64_t original) {
   owe_read(qp, psn, 0, 0, 0);  // a response without payload is what a READ of nothing gets
   if (!wire::opcode_info(opcode).has(wire::kAtomicOp)) return;

@@ -41,6 +41,12 @@ bool room_for_read_again(const QpContext& qp);
 // A READ response that begins with PSN `first`. The MSN is the one of now.
 void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey);
 
+// A READ that was taken is asked for again, or the rest of it from PSN `first` on. True: its
+// response waits here or is under way, and goes on from there (from where it is, if it has not come
+// that far); nothing else is owed. So a large response that lost one packet is not sent to its end
+// before it is sent again.
+bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey);
+
 // The answer to an atomic, ATOMIC WRITE or FLUSH that was executed: ATOMIC ACKNOWLEDGE with the
 // value that it found, or READ RESPONSE ONLY without payload.
 void owe_operation(QpContext& qp, Psn psn, wire::Opcode opcode, uint64_t original);
