@@ -14,10 +14,11 @@ uint8_t pattern(uint64_t seed, uint64_t at) {
   return static_cast<uint8_t>((seed * 0x9E3779B97F4A7C15u + at * 0xC2B2AE3D27D4EB4Fu) >> 56);
 }
 
-// A resolution may lose its frames to the wire: it is asked for again.
-void modify(ib_qp* qp, ib_qp_attr& attr, int mask, const char* what) {
-  int result = -ETIMEDOUT;
+// A resolution may lose all its frames to the wire: it is asked for again, a while later.
+void modify(World& world, ib_qp* qp, ib_qp_attr& attr, int mask, const char* what) {
+  int result = ib_modify_qp(qp, &attr, mask);
   for (int i = 0; i < 10 && (result == -ETIMEDOUT || result == -EHOSTUNREACH); ++i) {
+    world.run_until(world.now() + Duration(1'000'000'000));
     result = ib_modify_qp(qp, &attr, mask);
   }
   must(result, what);
@@ -55,18 +56,26 @@ void Endpoint::create_memory(uint64_t seed) {
   sink_area_ = recv_area_ + plan_.recv_depth * stride();
   open_begin_ = sink_area_ + (plan_.send_depth + 2) * stride() + kGuard;
   read_area_ = open_begin_ + kSpread + stride();
-  open_end_ = read_area_ + kSpread + stride();
+  word_area_ = (read_area_ + kSpread + stride() + kWordBytes - 1) / kWordBytes * kWordBytes;
+  open_end_ = word_area_ + kWords * kWordBytes;
   memory_.assign(open_end_ + kGuard, 0xEE);
-  for (uint32_t i = read_area_; i < open_end_; ++i) memory_[i] = pattern(seed, i);
+  for (uint32_t i = read_area_; i < word_area_; ++i) memory_[i] = pattern(seed, i);
   shadow_ = std::make_unique<Shadow>(memory_);
+  resync_words();
+}
+
+// What the last life has left in them is what the next one begins with.
+void Endpoint::resync_words() {
+  std::memcpy(words_.data(), memory_.data() + word_area_, sizeof words_);
 }
 
 void Endpoint::register_open() {
-  open_mr_ = must(ib_reg_user_mr(pd_, reinterpret_cast<uint64_t>(memory_.data()) + open_begin_,
-                                 open_end_ - open_begin_, kIova + open_begin_,
-                                 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-                                     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC),
-                  "ib_reg_user_mr");
+  open_mr_ =
+      must(ib_reg_user_mr(pd_, reinterpret_cast<uint64_t>(memory_.data()) + open_begin_,
+                          open_end_ - open_begin_, kIova + open_begin_,
+                          IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
+                              IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_FLUSH_GLOBAL),
+           "ib_reg_user_mr");
   host_.note_key(open_mr_->lkey);
 }
 
@@ -86,8 +95,10 @@ void Endpoint::connect(Endpoint& peer, uint32_t life) {
   ib_qp_attr attr{};
   attr.qp_state = IB_QPS_INIT;
   attr.port_num = 1;
-  attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC;
-  modify(qp_, attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS, "to INIT");
+  attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+                         IB_ACCESS_FLUSH_GLOBAL;
+  modify(world_, qp_, attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS,
+         "to INIT");
   // Far from those of the lives before: what is left of them on the wire means nothing.
   const uint32_t step = life * 0x513'579;
   attr.qp_state = IB_QPS_RTR;
@@ -107,7 +118,7 @@ void Endpoint::connect(Endpoint& peer, uint32_t life) {
   rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, static_cast<uint8_t>(index), 64, 0);
   const MacAddress mac = peer.host_.mac();
   if (plan_.give_mac) std::copy_n(mac.bytes.begin(), 6, attr.ah_attr.roce.dmac);
-  modify(qp_, attr,
+  modify(world_, qp_, attr,
          IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
              IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
          "to RTR");
@@ -115,7 +126,7 @@ void Endpoint::connect(Endpoint& peer, uint32_t life) {
   attr.timeout = plan_.timeout;
   attr.retry_cnt = 7;
   attr.rnr_retry = 7;
-  modify(qp_, attr,
+  modify(world_, qp_, attr,
          IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
              IB_QP_MAX_QP_RD_ATOMIC,
          "to RTS");
@@ -186,6 +197,7 @@ void Endpoint::end_life(bool new_qp) {
   incoming_.check_end(verdict_);
   compare_memory();
   shadow_->settle();
+  resync_words();
   forget_receives();
   send_cq_->forget();
   recv_cq_->forget();
@@ -210,6 +222,7 @@ void Endpoint::destroy_and_create() {
   must(ib_destroy_qp(qp_), "ib_destroy_qp");
   compare_abandoned();
   shadow_->settle();
+  resync_words();
   forget_receives();
   send_cq_->forget();
   recv_cq_->forget();

@@ -3,11 +3,12 @@
 // checkers that watch them.
 //
 // Memory: buffers to send from, to receive into and to READ into, a slot for each work request; and
-// the open region, which the peer may write (first half) and read (second half, constant). Guard
-// bytes lie around and between them and must never change.
+// the open region: what the peer may write, what it may read (constant), and words for atomics.
+// Guard bytes lie around and between them and must never change.
 #ifndef UROCE_TEST_SIM_ENDPOINT_H
 #define UROCE_TEST_SIM_ENDPOINT_H
 
+#include <array>
 #include <memory>
 
 #include "test/sim/check/completions.h"
@@ -73,6 +74,7 @@ class Endpoint {
  private:
   static constexpr uint32_t kGuard = 256;
   static constexpr uint32_t kSpread = 16'384;  // offsets within the open region
+  static constexpr uint32_t kWords = 8;
   static constexpr uint32_t kInlineMax = 256;
   static constexpr uint64_t kIova = 0x7000'0000'0000;  // the same in every run, unlike a pointer
 
@@ -82,8 +84,20 @@ class Endpoint {
   // endpoint_post.cc
   Sent prepare(const Operation& operation);
   void prepare_data(const Operation& operation, Sent& sent);
-  void aim(const Operation& operation, const Sent& sent, ib_rdma_wr& wr);
-  bool hand_over(const Operation& operation, Sent sent, ib_rdma_wr& wr);
+  void aim(const Operation& operation, Sent& sent) const;
+  // A work request with the fields that its kind has beside the common ones.
+  union Request {
+    ib_send_wr common;
+    ib_rdma_wr rdma;
+    ib_atomic_wr atomic;
+    ib_flush_wr flush;
+  };
+  void aim_atomic(Sent& sent, ib_atomic_wr& wr);
+  void prepare_sink(const Operation& operation, Sent& sent);
+  uint64_t& word_of(const Sent& sent);
+  void resync_words();
+  bool hand_over(const Operation& operation, Sent sent);
+  int submit(const Operation& operation, Sent& sent);
   std::vector<ib_sge> pieces(uint32_t offset, uint32_t length, uint32_t count,
                              uint32_t rotation) const;
   std::vector<uint8_t> gather(const std::vector<ib_sge>& list) const;
@@ -119,7 +133,9 @@ class Endpoint {
   uint32_t sink_area_ = 0;
   uint32_t open_begin_ = 0;  // the write area begins here
   uint32_t read_area_ = 0;
+  uint32_t word_area_ = 0;
   uint32_t open_end_ = 0;
+  std::array<uint64_t, kWords> words_{};  // what the peer's atomics will have made of them
   std::unique_ptr<Shadow> shadow_;
   std::unique_ptr<WatchedCq> send_cq_;
   std::unique_ptr<WatchedCq> recv_cq_;

@@ -54,15 +54,15 @@ void Endpoint::succeed(const Sent& sent) {
   if (sent.kind->ends_with != IB_WC_SUCCESS) {
     verdict_.fail("completions", std::string(sent.kind->name) + " succeeds");
   }
-  if (sent.kind->effect == Effect::kRead) {
+  if (fetches(sent.kind->effect)) {
     shadow_->set(sent.slot, placed(sent.slot, stride(), sent.list, sent.bytes));
-    check_memory(sent.slot, stride(), "what a READ brought");
+    check_memory(sent.slot, stride(), sent.kind->name);
   }
   if (peer_ == nullptr) return;
   peer_->incoming_.confirmed(sent);
   peer_->shadow_->confirm(sent.announced);
-  if (sent.kind->effect == Effect::kWrite) {
-    peer_->check_memory(sent.remote, sent.length, "where an acknowledged WRITE went");
+  if (sent.remote_bytes != 0) {
+    peer_->check_memory(sent.remote, sent.remote_bytes, "where an acknowledged WRITE went");
   }
 }
 

@@ -62,24 +62,36 @@ std::vector<uint8_t> Endpoint::placed(uint32_t offset, uint32_t length,
   return range;
 }
 
-void Endpoint::prepare_data(const Operation& operation, Sent& sent) {
-  const uint32_t count =
-      sent.length == 0 ? operation.sge_count : std::max<uint32_t>(operation.sge_count, 1);
+// The word is drawn by the request's number.
+uint64_t& Endpoint::word_of(const Sent& sent) { return peer_->words_[sent.id % kWords]; }
+
+void Endpoint::prepare_sink(const Operation& operation, Sent& sent) {
+  sent.slot = sink_slot(sent.id);
+  fill(sent.slot, stride(), 0xEE);
+  shadow_->doubt(sent.slot, sent.length);
   if (sent.kind->effect == Effect::kRead) {
-    sent.slot = sink_slot(sent.id);
-    fill(sent.slot, stride(), 0xEE);
-    shadow_->doubt(sent.slot, sent.length);
-    sent.list = pieces(sent.slot, sent.length, count, operation.rotation);
     const uint8_t* from = peer_->memory_.data() + peer_->read_area_;
     from += operation.remote_offset % kSpread;
     sent.bytes.assign(from, from + sent.length);
-    return;
+  } else {
+    const uint8_t* word = reinterpret_cast<const uint8_t*>(&word_of(sent));
+    sent.bytes.assign(word, word + kWordBytes);
   }
-  sent.slot = send_slot(sent.id);
-  for (uint32_t i = 0; i < sent.length; ++i) memory_[sent.slot + i] = payload(sent.id, side_, i);
-  shadow_->set_from_memory(sent.slot, sent.length);
+}
+
+void Endpoint::prepare_data(const Operation& operation, Sent& sent) {
+  if (sent.kind->effect == Effect::kFlush) return;  // has a length, and no list
+  const uint32_t count =
+      sent.length == 0 ? operation.sge_count : std::max<uint32_t>(operation.sge_count, 1);
+  if (fetches(sent.kind->effect)) {
+    prepare_sink(operation, sent);
+  } else {
+    sent.slot = send_slot(sent.id);
+    for (uint32_t i = 0; i < sent.length; ++i) memory_[sent.slot + i] = payload(sent.id, side_, i);
+    shadow_->set_from_memory(sent.slot, sent.length);
+  }
   sent.list = pieces(sent.slot, sent.length, count, operation.rotation);
-  sent.bytes = gather(sent.list);
+  if (!fetches(sent.kind->effect)) sent.bytes = gather(sent.list);
 }
 
 Sent Endpoint::prepare(const Operation& operation) {
@@ -88,6 +100,7 @@ Sent Endpoint::prepare(const Operation& operation) {
   sent.kind = &kOperations[operation.kind];
   const bool refused = sent.kind->ends_with != IB_WC_SUCCESS;
   sent.length = std::clamp<uint32_t>(operation.length, refused ? 1 : 0, plan_.message_bytes_max);
+  if (is_on_word(sent.kind->effect)) sent.length = kWordBytes;
   sent.signaled =
       plan_.signal_all || operation.signaled || refused || silent_run_ + 1 >= plan_.send_depth / 2;
   sent.solicited = operation.solicited && sent.kind->takes_receive;
@@ -104,27 +117,49 @@ Sent Endpoint::prepare(const Operation& operation) {
   } else {
     prepare_data(operation, sent);
   }
+  aim(operation, sent);
   return sent;
 }
 
 // Where in the peer's memory it goes.
-void Endpoint::aim(const Operation& operation, const Sent& sent, ib_rdma_wr& wr) {
+void Endpoint::aim(const Operation& operation, Sent& sent) const {
   const uint32_t offset = operation.remote_offset % kSpread;
-  wr.rkey = peer_->open_mr_->rkey;
-  wr.remote_addr = kIova + peer_->open_begin_ + offset;
-  if (sent.kind->effect == Effect::kRead) {
-    wr.remote_addr = kIova + peer_->read_area_ + offset;
-  } else if (sent.kind->effect == Effect::kStaleKey && peer_->retired_key_ != 0) {
-    wr.rkey = peer_->retired_key_;
+  const Effect effect = sent.kind->effect;
+  sent.rkey = peer_->open_mr_->rkey;
+  sent.remote = peer_->open_begin_ + offset;
+  if (effect == Effect::kRead) {
+    sent.remote = peer_->read_area_ + offset;
+  } else if (is_on_word(effect)) {
+    sent.remote = peer_->word_area_ + static_cast<uint32_t>(sent.id % kWords) * kWordBytes;
+  } else if (effect == Effect::kStaleKey && peer_->retired_key_ != 0) {
+    sent.rkey = peer_->retired_key_;
   } else if (sent.kind->ends_with != IB_WC_SUCCESS) {
     // Over either edge, most of the time by a single byte.
     const uint32_t over = offset % 4 == 0 ? 1 + offset % 64 : 1;
-    wr.remote_addr = offset % 2 == 0 ? kIova + peer_->open_end_ - sent.length + over
-                                     : kIova + peer_->open_begin_ - over;
+    sent.remote =
+        offset % 2 == 0 ? peer_->open_end_ - sent.length + over : peer_->open_begin_ - over;
   }
+  if (effect == Effect::kWrite || is_on_word(effect)) sent.remote_bytes = sent.length;
+  sent.address = kIova + sent.remote;
 }
 
-bool Endpoint::hand_over(const Operation& operation, Sent sent, ib_rdma_wr& wr) {
+// Operands by the request's number; every other CMP_SWAP guesses right. The model moves on.
+void Endpoint::aim_atomic(Sent& sent, ib_atomic_wr& wr) {
+  uint64_t& word = word_of(sent);
+  wr.remote_addr = sent.address;
+  wr.rkey = sent.rkey;
+  if (sent.kind->effect == Effect::kFetchAdd) {
+    wr.compare_add = sent.id * 0x0101'0307'0F1Fu + 1;
+    word += wr.compare_add;
+    return;
+  }
+  wr.compare_add = sent.id % 2 == 0 ? word : word + 1;
+  wr.swap = word * 3 + sent.id;
+  if (wr.compare_add == word) word = wr.swap;
+}
+
+// Fills in the work request and posts it.
+int Endpoint::submit(const Operation& operation, Sent& sent) {
   const bool inlined =
       operation.inlined && sent.length <= kInlineMax && sent.kind->inlinable && sent.slot != 0;
   std::vector<ib_sge> list = sent.list;
@@ -133,27 +168,51 @@ bool Endpoint::hand_over(const Operation& operation, Sent sent, ib_rdma_wr& wr) 
       sge.addr = reinterpret_cast<uint64_t>(memory_.data()) + (sge.addr - kIova);
     }
   }
-  wr.wr.sg_list = list.data();
-  wr.wr.num_sge = static_cast<int>(list.size());
-  wr.wr.wr_id = sent.id;
-  wr.wr.opcode = sent.kind->opcode;
-  wr.wr.ex.imm_data = sent.immediate;
-  wr.wr.send_flags = (sent.signaled ? IB_SEND_SIGNALED : 0) |
-                     (sent.solicited ? IB_SEND_SOLICITED : 0) |
-                     (operation.fence ? IB_SEND_FENCE : 0) | (inlined ? IB_SEND_INLINE : 0);
-  const int result = ib_post_send(qp_, &wr.wr, nullptr);
+  Request request{};
+  const Effect effect = sent.kind->effect;
+  if (effect == Effect::kFetchAdd || effect == Effect::kCompareSwap) {
+    aim_atomic(sent, request.atomic);
+  } else if (effect == Effect::kFlush) {
+    request.flush.remote_addr = sent.address;
+    request.flush.length = sent.length;
+    request.flush.rkey = sent.rkey;
+    request.flush.type = IB_FLUSH_GLOBAL;
+    request.flush.level = IB_FLUSH_RANGE;
+  } else {
+    request.rdma.remote_addr = sent.address;
+    request.rdma.rkey = sent.rkey;
+  }
+  ib_send_wr& wr = request.common;
+  wr.sg_list = list.data();
+  wr.num_sge = static_cast<int>(list.size());
+  wr.wr_id = sent.id;
+  wr.opcode = sent.kind->opcode;
+  wr.ex.imm_data = sent.immediate;
+  wr.send_flags = (sent.signaled ? IB_SEND_SIGNALED : 0) |
+                  (sent.solicited ? IB_SEND_SOLICITED : 0) | (operation.fence ? IB_SEND_FENCE : 0) |
+                  (inlined ? IB_SEND_INLINE : 0);
+  const int result = ib_post_send(qp_, &wr, nullptr);
+  if (inlined) fill(sent.slot, sent.length, 0xDD);  // it must have been copied
+  return result;
+}
+
+bool Endpoint::hand_over(const Operation& operation, Sent sent) {
+  const int result = submit(operation, sent);
   if (result != 0) {
     verdict_.fail("completions",
                   std::string("post of ") + sent.kind->name + ": " + std::strerror(-result));
     return true;
   }
-  if (inlined) fill(sent.slot, sent.length, 0xDD);  // it must have been copied
-  if (sent.kind->effect == Effect::kWrite) {
-    const auto at = static_cast<uint32_t>(wr.remote_addr - kIova);
-    peer_->announced_ = peer_->shadow_->announce(at, sent.bytes);
+  if (sent.kind->effect == Effect::kAtomicWrite) {
+    std::memcpy(&word_of(sent), sent.bytes.data(), kWordBytes);
+  }
+  if (sent.remote_bytes != 0) {
+    const uint8_t* word = reinterpret_cast<const uint8_t*>(&word_of(sent));
+    peer_->announced_ = peer_->shadow_->announce(
+        sent.remote,
+        is_on_word(sent.kind->effect) ? std::vector<uint8_t>(word, word + kWordBytes) : sent.bytes);
   }
   sent.announced = peer_->announced_;
-  sent.remote = static_cast<uint32_t>(wr.remote_addr - kIova);
   offended_ = offended_ || sent.kind->ends_with != IB_WC_SUCCESS;
   silent_run_ = sent.signaled ? 0 : silent_run_ + 1;
   peer_->incoming_.sent(sent);
@@ -167,10 +226,7 @@ bool Endpoint::post(const Operation& operation) {
     faults_at_progress_ =
         world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
   }
-  Sent sent = prepare(operation);
-  ib_rdma_wr wr{};
-  aim(operation, sent, wr);
-  return hand_over(operation, std::move(sent), wr);
+  return hand_over(operation, prepare(operation));
 }
 
 void Endpoint::post_signaled() {

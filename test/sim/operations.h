@@ -17,7 +17,22 @@ enum class Effect : uint8_t {
   kRead,      // out of the peer's constant area
   kTrespass,  // a WRITE that leaves the peer's region: refused
   kStaleKey,  // a WRITE with a key that was retired: refused
+  kFetchAdd,  // on one of the peer's words, of eight bytes each
+  kCompareSwap,
+  kAtomicWrite,
+  kFlush,
 };
+
+// Brings something back from the peer into a buffer here.
+constexpr bool fetches(Effect effect) {
+  return effect == Effect::kRead || effect == Effect::kFetchAdd || effect == Effect::kCompareSwap;
+}
+// Acts on one word, so its length is not free.
+constexpr bool is_on_word(Effect effect) {
+  return effect == Effect::kFetchAdd || effect == Effect::kCompareSwap ||
+         effect == Effect::kAtomicWrite;
+}
+inline constexpr uint32_t kWordBytes = 8;
 
 constexpr uint32_t type_bit(ib_qp_type type) { return 1u << static_cast<unsigned>(type); }
 inline constexpr uint32_t kReliable = type_bit(IB_QPT_RC);
@@ -51,6 +66,14 @@ inline constexpr OperationKind kOperations[] = {
      false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kReliable, 3, true},
     {"WRITE with a retired key", IB_WR_RDMA_WRITE, IB_WC_RDMA_WRITE, Effect::kStaleKey, false,
      false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kReliable, 3, true},
+    {"FETCH_ADD", IB_WR_ATOMIC_FETCH_AND_ADD, IB_WC_FETCH_ADD, Effect::kFetchAdd, false, false,
+     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 60, false},
+    {"CMP_SWAP", IB_WR_ATOMIC_CMP_AND_SWP, IB_WC_COMP_SWAP, Effect::kCompareSwap, false, false,
+     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 60, false},
+    {"ATOMIC_WRITE", IB_WR_ATOMIC_WRITE, IB_WC_ATOMIC_WRITE, Effect::kAtomicWrite, false, false,
+     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 40, false},
+    {"FLUSH", IB_WR_FLUSH, IB_WC_FLUSH, Effect::kFlush, false, false, IB_WC_RECV, IB_WC_SUCCESS,
+     kReliable, 30, false},
 };
 
 }  // namespace uroce::sim

@@ -25,8 +25,11 @@ struct Sent {
   std::vector<uint8_t> bytes;  // of the message; what a READ must bring
   std::vector<ib_sge> list;    // READ: where it must lie
   uint32_t slot = 0;           // the buffer's offset in memory; 0: another's
-  uint32_t remote = 0;         // WRITE: offset in the peer's memory
-  uint64_t announced = 0;      // writes announced to the peer's memory before and with it
+  uint64_t address = 0;        // in the peer's memory
+  uint32_t rkey = 0;
+  uint32_t remote = 0;        // offset of it
+  uint32_t remote_bytes = 0;  // that change there
+  uint64_t announced = 0;     // writes announced to the peer's memory before and with it
 };
 
 class SendLedger {
