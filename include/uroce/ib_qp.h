@@ -215,10 +215,16 @@ enum ib_send_flags {
   IB_SEND_IP_CSUM = 1 << 4,
 };
 
+// IB_WR_LOCAL_INV ends the validity of the key ex.invalidate_rkey here, IB_WR_SEND_WITH_INV at the
+// peer: a region of ib_alloc_mr() without windows, or a type 2 window of that queue pair. LOCAL_INV
+// begins when every request before it has completed. When either completes (at the peer: its
+// receive completion) no engine uses any more what the key stood for.
+//
 // A send work request. RDMA requests and ATOMIC WRITE are the first member of an ib_rdma_wr,
-// atomics of an ib_atomic_wr, FLUSH of an ib_flush_wr, those of UD queue pairs of an ib_ud_wr. The
-// list and all that it points to is read during the call only, except the memory that the gather
-// list names, which stays in use until the request has completed.
+// atomics of an ib_atomic_wr, FLUSH of an ib_flush_wr, REG_MR of an ib_reg_wr, BIND_MW of an
+// ib_bind_mw_wr, those of UD queue pairs of an ib_ud_wr. The list and all that it points to is read
+// during the call only, except the memory that the gather list names, which stays in use until the
+// request has completed.
 struct ib_send_wr {
   struct ib_send_wr* next;
   union {
@@ -284,6 +290,38 @@ struct ib_ud_wr {
   __u32 port_num;
 };
 
+// IB_WR_REG_MR: makes valid what ib_map_mr_sg() noted, as it is when the request is posted, under
+// the key `key`: mr->lkey or mr->rkey, of which the low 8 bits may be new. num_sge is 0.
+struct ib_reg_wr {
+  struct ib_send_wr wr;
+  struct ib_mr* mr;
+  __u32 key;
+  int access;  // ib_access_flags
+};
+
+// The part of a region that a window is to open.
+struct ib_mw_bind_info {
+  struct ib_mr* mr;     // with MW_BIND, not zero-based
+  __u64 addr;           // as the region names it
+  __u64 length;         // bytes; 0 unbinds (type 1)
+  int mw_access_flags;  // REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC; type 2 also ZERO_BASED
+};
+
+// IB_WR_BIND_MW: the window, named by mw->rkey, goes by `rkey` from now on; both differ in their
+// low 8 bits at most. When the request is posted mw->rkey becomes `rkey`. num_sge is 0.
+struct ib_bind_mw_wr {
+  struct ib_send_wr wr;
+  struct ib_mw* mw;
+  __u32 rkey;
+  struct ib_mw_bind_info bind_info;
+};
+
+static inline const struct ib_reg_wr* reg_wr(const struct ib_send_wr* wr) {
+  return (const struct ib_reg_wr*)(const void*)wr;
+}
+static inline const struct ib_bind_mw_wr* bind_mw_wr(const struct ib_send_wr* wr) {
+  return (const struct ib_bind_mw_wr*)(const void*)wr;
+}
 static inline const struct ib_rdma_wr* rdma_wr(const struct ib_send_wr* wr) {
   return (const struct ib_rdma_wr*)(const void*)wr;
 }
@@ -313,9 +351,11 @@ struct ib_recv_wr {
 // -EINVAL: state before RTS; an opcode that the type does not have; too many SGEs; a message above
 // 2^31 bytes, on UD above the port's MTU; inline data too long, or inline READ, atomic or FLUSH; an
 // atomic or ATOMIC WRITE of other than 8 bytes or to an address that is no multiple of 8; a FLUSH
-// with data, or without a type; on UD no ah or one of another protection domain. -ENOMEM: the queue
-// is full. In SQD the request waits, in SQE and ERR it is flushed with a completion. Keys are
-// checked later: LOC_PROT_ERR in the completion.
+// with data, or without a type; a REG_MR of a region that is not ib_alloc_mr()'s or has nothing
+// mapped, or with rights that do not go together; a BIND_MW without window or region; on UD no ah
+// or one of another protection domain. -EFAULT: a REG_MR with LOCAL_WRITE of memory that cannot be
+// written. -ENOMEM: the queue is full. In SQD the request waits, in SQE and ERR it is flushed with
+// a completion. Keys are checked later: LOC_PROT_ERR in the completion.
 int ib_post_send(struct ib_qp* qp, const struct ib_send_wr* send_wr,
                  const struct ib_send_wr** bad_send_wr);
 

@@ -111,6 +111,17 @@ struct PortState {
   uint64_t qkey_violations = 0;
 };
 
+// What re-registration changes; the rest stays.
+struct MemoryChange {
+  bool translation = false;  // start, length, iova
+  uint64_t start = 0;
+  uint64_t length = 0;
+  uint64_t iova = 0;
+  bool rights = false;  // access
+  uint32_t access = 0;
+  Pd* pd = nullptr;  // nullptr: stays
+};
+
 // Objects of one kind, which live as long as they are in here.
 template <typename T>
 using Objects = std::unordered_map<const T*, std::unique_ptr<T>>;
@@ -157,11 +168,21 @@ class Device {
   // Protection domains and memory. Destroying a PD that is in use: -EBUSY.
   int create_pd(Pd*& pd);
   int destroy_pd(Pd& pd);
-  // [start, start + length) of this process under the addresses `iova` … ; `access` is checked.
+  // [start, start + length) of this process under the addresses `iova` … (zero-based: under 0 …);
+  // `access` is checked.
   int register_memory(Pd& pd, uint64_t start, uint64_t length, uint64_t iova, uint32_t access,
                       Mr*& mr);
+  // A region that work requests register and invalidate.
+  int allocate_memory(Pd& pd, Mr*& mr);
+  // Under the same key, which is not valid for a moment. An error has changed nothing. -EINVAL:
+  // what register_memory() says, a region of allocate_memory(), windows bound to it.
+  int reregister_memory(Mr& mr, const MemoryChange& change);
   // No engine uses the memory any more when it returns 0. -ETIMEDOUT: may be called again.
+  // -EINVAL: windows are bound to it.
   int deregister_memory(Mr& mr);
+  // Memory windows; one that is bound is unbound by deallocating it.
+  int allocate_window(Pd& pd, memory::KeyKind kind, Mw*& mw);
+  int deallocate_window(Mw& mw);
 
   // Address handles. `ask_always`: attributes.dmac is not believed.
   int create_ah(Pd& pd, const AhAttributes& attributes, bool ask_always, Ah*& ah);
@@ -203,6 +224,8 @@ class Device {
   bool take_port_info(const PortInfo& info);
 
   int publish(Pd& pd, const memory::Region& region, Key& key);
+  int open(Pd& pd, memory::KeyKind kind, Key& key);
+  int retire(Key key, bool& retired);
 
   int resolve_shared(const Gid& destination, Lock& lock, MacAddress& mac);
   int resolve(const Gid& destination, Lock& lock, MacAddress& mac);
@@ -247,6 +270,7 @@ class Device {
   uint32_t next_pd_ = 1;
   Objects<Pd> pds_;
   Objects<Mr> mrs_;
+  Objects<Mw> mws_;
   Objects<Ah> ahs_;
   Objects<Cq> cqs_;
   Objects<Srq> srqs_;

@@ -29,6 +29,7 @@ std::optional<Key> KeyAllocator::take() {
 void KeyAllocator::give(Key key) {
   UROCE_ASSERT(count_ < ring_.size());
   ring_[(head_ + count_) % ring_.size()] = key.index();
+  last_tag_[key.index()] = key.tag();
   ++count_;
 }
 

@@ -23,6 +23,7 @@ class KeyAllocator {
 
   // Nothing: all are in use.
   std::optional<Key> take();
+  // `key`: the last that the index went by; its owner may have changed the tag.
   void give(Key key);
   uint32_t free_count() const { return count_; }
 

@@ -102,7 +102,7 @@ TEST_F(MemoryRegions, ADomainInUseStaysAndARetiredKeyIsDead) {
   EXPECT_EQ(device().destroy_pd(*domain), 0);
 }
 
-// Cases 56.
+// case 56
 TEST_F(MemoryRegions, BadArgumentsAreErrorsAtRegistration) {
   Pd* domain = pd();
   Mr* mr = nullptr;
@@ -137,28 +137,179 @@ TEST_F(MemoryRegions, ARegionMayHaveAnotherAddressThanItsMemory) {
   EXPECT_EQ(device().destroy_pd(*domain), 0);
 }
 
-// Cases 53, shortened: every live key works, every retired one is dead, also when its slot is used.
+// case 52
+TEST_F(MemoryRegions, ARangeThatWrapsAroundIsNoRegion) {
+  Pd* domain = pd();
+  Mr* mr = nullptr;
+  const auto start = reinterpret_cast<uint64_t>(buffer_);
+  EXPECT_EQ(device().register_memory(*domain, start, 256, UINT64_MAX - 100, 0, mr), -EINVAL);
+  EXPECT_EQ(device().register_memory(*domain, UINT64_MAX - 100, 256, 0, 0, mr), -EINVAL);
+  ASSERT_EQ(device().register_memory(*domain, start, 256, UINT64_MAX - 256, 0, mr), 0);
+  uint8_t* pointer = nullptr;
+  EXPECT_EQ(bed_.keys().translate(mr->key, domain->number, 0, UINT64_MAX - 1, 1, pointer),
+            KeyVerdict::kGood);
+  EXPECT_EQ(bed_.keys().translate(mr->key, domain->number, 0, UINT64_MAX - 1, 2, pointer),
+            KeyVerdict::kOutOfRange);
+  EXPECT_EQ(device().deregister_memory(*mr), 0);
+  EXPECT_EQ(device().destroy_pd(*domain), 0);
+}
+
+TEST_F(MemoryRegions, AZeroBasedRegionCountsFromItsStart) {
+  Pd* domain = pd();
+  Mr* mr = nullptr;
+  ASSERT_EQ(reg(*domain, buffer_, 256, memory::kZeroBased, mr), 0);
+  uint8_t* pointer = nullptr;
+  ASSERT_EQ(bed_.keys().translate(mr->key, domain->number, 0, 255, 1, pointer), KeyVerdict::kGood);
+  EXPECT_EQ(pointer, buffer_ + 255);
+  EXPECT_EQ(bed_.keys().translate(mr->key, domain->number, 0, 255, 2, pointer),
+            KeyVerdict::kOutOfRange);
+  EXPECT_EQ(device().deregister_memory(*mr), 0);
+  EXPECT_EQ(device().destroy_pd(*domain), 0);
+}
+
+class Reregistration : public MemoryRegions {
+ protected:
+  Reregistration() {
+    domain_ = pd();
+    EXPECT_EQ(reg(*domain_, buffer_, 128, memory::kLocalWrite, mr_), 0);
+    key_ = mr_->key;
+  }
+  ~Reregistration() override {
+    EXPECT_EQ(device().deregister_memory(*mr_), 0);
+    EXPECT_EQ(device().destroy_pd(*domain_), 0);
+  }
+  Pd* domain_ = nullptr;
+  Mr* mr_ = nullptr;
+  Key key_;
+};
+
+TEST_F(Reregistration, ChangesThePlaceUnderTheSameKey) {
+  const auto start = reinterpret_cast<uint64_t>(buffer_ + 64);
+  ASSERT_EQ(device().reregister_memory(
+                *mr_, {.translation = true, .start = start, .length = 192, .iova = start}),
+            0);
+  EXPECT_EQ(mr_->key, key_);
+  EXPECT_EQ(look(key_, *domain_, memory::kLocalWrite, buffer_ + 64, 192), KeyVerdict::kGood);
+  EXPECT_EQ(look(key_, *domain_, 0, buffer_, 1), KeyVerdict::kOutOfRange);
+}
+
+TEST_F(Reregistration, ChangesTheRights) {
+  ASSERT_EQ(device().reregister_memory(*mr_, {.rights = true, .access = memory::kRemoteRead}), 0);
+  EXPECT_EQ(look(key_, *domain_, memory::kRemoteRead, buffer_, 128), KeyVerdict::kGood);
+  EXPECT_EQ(look(key_, *domain_, memory::kLocalWrite, buffer_, 1), KeyVerdict::kNoAccess);
+}
+
+TEST_F(Reregistration, BecomesZeroBasedAndBack) {
+  ASSERT_EQ(device().reregister_memory(*mr_, {.rights = true, .access = memory::kZeroBased}), 0);
+  uint8_t* pointer = nullptr;
+  EXPECT_EQ(bed_.keys().translate(key_, domain_->number, 0, 0, 128, pointer), KeyVerdict::kGood);
+  ASSERT_EQ(device().reregister_memory(*mr_, {.rights = true, .access = 0}), 0);
+  EXPECT_EQ(look(key_, *domain_, 0, buffer_, 128), KeyVerdict::kGood);
+}
+
+TEST_F(Reregistration, MovesToAnotherDomain) {
+  Pd* other = pd();
+  ASSERT_EQ(device().reregister_memory(*mr_, {.pd = other}), 0);
+  EXPECT_EQ(look(key_, *domain_, 0, buffer_, 1), KeyVerdict::kWrongDomain);
+  EXPECT_EQ(look(key_, *other, 0, buffer_, 1), KeyVerdict::kGood);
+  EXPECT_EQ(domain_->use_count, 0u);
+  EXPECT_EQ(device().destroy_pd(*other), -EBUSY);
+  ASSERT_EQ(device().reregister_memory(*mr_, {.pd = domain_}), 0);
+  EXPECT_EQ(device().destroy_pd(*other), 0);
+}
+
+TEST_F(Reregistration, AFailureChangesNothing) {
+  EXPECT_EQ(device().reregister_memory(*mr_, {.rights = true, .access = memory::kRemoteWrite}),
+            -EINVAL);
+  EXPECT_EQ(device().reregister_memory(*mr_, {.translation = true, .start = 8, .length = 8}),
+            -EFAULT);
+  EXPECT_EQ(device().reregister_memory(*mr_, {.translation = true, .start = 8, .length = 0}),
+            -EINVAL);
+  const auto constant = reinterpret_cast<uint64_t>("constant");
+  EXPECT_EQ(device().reregister_memory(*mr_, {.translation = true, .start = constant, .length = 8}),
+            -EFAULT)
+      << "the right to write stays, and this cannot be written";
+  EXPECT_EQ(look(key_, *domain_, memory::kLocalWrite, buffer_, 128), KeyVerdict::kGood);
+}
+
+TEST(ReregistrationOfAStuckEngine, LeavesTheOldRegistrationInForce) {
+  TestBedOptions options;
+  options.mode = engine::DriveMode::kInlineShared;
+  TestBed bed(options);
+  ASSERT_EQ(bed.device().start(), 0);
+  Pd* domain = nullptr;
+  Mr* mr = nullptr;
+  ASSERT_EQ(bed.device().create_pd(domain), 0);
+  uint8_t bytes[64] = {};
+  const auto start = reinterpret_cast<uint64_t>(bytes);
+  ASSERT_EQ(bed.device().register_memory(*domain, start, 64, start, 0, mr), 0);
+  bed.seat().epoch().begin_turn(false);
+  bed.on_clock = [&bed] { bed.pass(std::chrono::milliseconds(100)); };
+  EXPECT_EQ(bed.device().reregister_memory(
+                *mr, {.translation = true, .start = start, .length = 8, .iova = start}),
+            -ETIMEDOUT);
+  bed.on_clock = nullptr;
+  bed.seat().epoch().end_turn();
+  uint8_t* pointer = nullptr;
+  EXPECT_EQ(bed.keys().translate(mr->key, domain->number, 0, start, 64, pointer),
+            KeyVerdict::kGood);
+  EXPECT_EQ(bed.device().deregister_memory(*mr), 0);
+  EXPECT_EQ(bed.device().destroy_pd(*domain), 0);
+}
+
+// case 53: every live key works, all differ, none is 0, and every retired one is dead, also when
+// its slot is in use again.
 TEST_F(MemoryRegions, KeysSurviveLongChurn) {
   Pd* domain = pd();
   std::deque<Mr*> live;
   std::deque<Key> retired;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 200'000; ++i) {
     if (live.size() == 10) {
       retired.push_back(live.front()->key);
-      if (retired.size() > 50) retired.pop_front();
+      if (retired.size() > 60) retired.pop_front();
       ASSERT_EQ(device().deregister_memory(*live.front()), 0);
       live.pop_front();
     }
     Mr* mr = nullptr;
     ASSERT_EQ(reg(*domain, buffer_, 256, memory::kLocalWrite, mr), 0);
     live.push_back(mr);
-    ASSERT_EQ(look(live.front()->key, *domain, 0, buffer_, 256), KeyVerdict::kGood);
+    ASSERT_NE(mr->key.index(), 0u);
+    for (const Mr* each : live) {
+      ASSERT_EQ(look(each->key, *domain, 0, buffer_, 256), KeyVerdict::kGood);
+      ASSERT_TRUE(each == mr || each->key != mr->key);
+    }
     for (const Key key : retired) {
       ASSERT_EQ(look(key, *domain, 0, buffer_, 1), KeyVerdict::kUnknownKey);
     }
   }
   for (Mr* mr : live) ASSERT_EQ(device().deregister_memory(*mr), 0);
   EXPECT_EQ(device().destroy_pd(*domain), 0);
+}
+
+// case 55
+TEST(MemoryRegionKeys, AreNotSequential) {
+  TestBedOptions options;
+  options.keys = 2048;
+  TestBed bed(options);
+  ASSERT_EQ(bed.device().start(), 0);
+  Pd* domain = nullptr;
+  ASSERT_EQ(bed.device().create_pd(domain), 0);
+  uint8_t byte = 0;
+  const auto address = reinterpret_cast<uint64_t>(&byte);
+  std::vector<Mr*> regions(1000);
+  int neighbours = 0;
+  std::set<uint8_t> tags;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    ASSERT_EQ(bed.device().register_memory(*domain, address, 1, address, 0, regions[i]), 0);
+    tags.insert(regions[i]->key.tag());
+    if (i == 0) continue;
+    const int64_t step = int64_t{regions[i]->key.index()} - regions[i - 1]->key.index();
+    if (step == 1 || step == -1) ++neighbours;
+  }
+  EXPECT_LT(neighbours, 20);
+  EXPECT_GT(tags.size(), 200u);
+  for (Mr* mr : regions) EXPECT_EQ(bed.device().deregister_memory(*mr), 0);
+  EXPECT_EQ(bed.device().destroy_pd(*domain), 0);
 }
 
 }  // namespace

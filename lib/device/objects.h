@@ -42,6 +42,13 @@ struct Mr {
   Key key;
   memory::Region region;
   bool retired = false;  // its key is unpublished; the grace period was not waited for to the end
+  bool fast = false;     // registered by work requests: `key` is only the first it goes by
+};
+
+struct Mw {
+  Pd* pd = nullptr;
+  Key key;  // the first it goes by
+  bool retired = false;
 };
 
 struct Ah {

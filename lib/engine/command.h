@@ -14,7 +14,8 @@
 namespace uroce::engine {
 
 // `done` is stored last (release); after that the engine does not touch the command again. Most
-// commands are done when handle_command returns; kResolve may be done in a later turn.
+// commands are done when handle_command returns; kResolve, and kDestroyQp behind completions that
+// are held back, may be done in a later turn.
 struct Command {
   enum class Kind : uint8_t {
     kCreateQp,

@@ -102,6 +102,16 @@ int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
   return 0;
 }
 
+// A completion that is held back must neither be seen early nor be lost with the queue pair.
+bool completions_held(EngineState& engine, const DestroyQpCommand& command) {
+  const QpContext* qp = find(engine, command.qpn);
+  if (qp == nullptr) return false;
+  const auto held = [&](const transport::CompletionQueue* cq) {
+    return cq != nullptr && transport::cq_held(engine.env, *cq);
+  };
+  return held(qp->send_cq) || held(qp->recv_cq);
+}
+
 int attach(EngineState& engine, MulticastCommand& command) {
   QpContext* qp = find(engine, command.qpn);
   if (qp == nullptr || !group::is_valid_mgid(command.group)) return -EINVAL;
@@ -201,6 +211,12 @@ void run_command(EngineState& engine, Command& command) {
   if (command.kind == Command::Kind::kResolve) {
     return resolve(engine, static_cast<ResolveCommand&>(command));
   }
+  if (command.kind == Command::Kind::kDestroyQp &&
+      completions_held(engine, static_cast<DestroyQpCommand&>(command))) {
+    command.next = engine.held_back;
+    engine.held_back = &command;
+    return;
+  }
   const int result = carry_out(engine, command);
   transport::cq_publish_all(engine.env);
   command.finish(result);
@@ -216,6 +232,16 @@ void finish_resolved(EngineState& engine) {
     } else {
       link = &command.next;
     }
+  }
+}
+
+void retry_held_back(EngineState& engine) {
+  Command* command = engine.held_back;
+  engine.held_back = nullptr;
+  while (command != nullptr) {
+    Command* const next = command->next;  // a finished command is its caller's again
+    run_command(engine, *command);
+    command = next;
   }
 }
 

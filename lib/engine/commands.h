@@ -7,9 +7,14 @@
 
 namespace uroce::engine {
 
-// Carries a command out at env.now and finishes it; a ResolveCommand may be left on engine.waiting.
+// Carries a command out at env.now and finishes it; a ResolveCommand may be left on engine.waiting,
+// a DestroyQpCommand on engine.held_back.
 // The caller publishes completions before anybody can act on `done`: see finish().
 void run_command(EngineState& engine, Command& command);
+
+// Carries out the commands that were put off behind completions that are held back, as far as that
+// is possible now.
+void retry_held_back(EngineState& engine);
 
 // Finishes the ResolveCommands whose answer has come or whose time is up.
 void finish_resolved(EngineState& engine);

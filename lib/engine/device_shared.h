@@ -6,7 +6,9 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "base/epoch.h"
 #include "base/types.h"
 #include "engine/group_presence.h"
 #include "memory/key_table.h"
@@ -19,6 +21,8 @@ struct DeviceShared {
   uint32_t engine_count = 1;
   uint32_t qp_slots_per_engine = 1024;  // a power of two
   std::unique_ptr<GroupPresence> groups;
+  // By engine; filled as the seats are made, before any engine is driven.
+  std::vector<const EpochSlot*> epochs;
 };
 
 // QPN layout: the low bits are the device-wide slot (engine * qp_slots_per_engine + slot), the

@@ -57,6 +57,7 @@ void Engine::handle_clock_gap(Duration gap) {
 
 bool Engine::has_output(Time now) const {
   return impl_->doorbells.any() || !impl_->transmit.empty() || impl_->env.dirty_count != 0 ||
+         impl_->held_back != nullptr ||
          (impl_->host != nullptr && impl_->host->poll_timeout() <= now);
 }
 
@@ -64,6 +65,7 @@ size_t Engine::poll_frames(Time now, std::span<TxSlot> slots) {
   impl_->env.now = now;
   const size_t filled = schedule_frames(*impl_, slots);
   transport::cq_publish_all(impl_->env);
+  if (impl_->held_back != nullptr) retry_held_back(*impl_);
   return filled;
 }
 

@@ -48,6 +48,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
     reorder = std::make_unique<transport::ReorderBuffer>(config.kept_packets_max);
     env.reorder = reorder.get();
   }
+  env.grace.watch(shared.epochs, config.index, shared.engine_count);
   if (config.own_port && config.index == 0) {
     host = std::make_unique<HostSide>(config, drops);
   }

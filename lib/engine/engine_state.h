@@ -59,7 +59,8 @@ struct EngineState {
 
   // ARP, ND, echo, IGMP and MLD: only in engine 0 of an own port.
   std::unique_ptr<HostSide> host;
-  Command* waiting = nullptr;  // ResolveCommands without an answer yet
+  Command* waiting = nullptr;    // ResolveCommands without an answer yet
+  Command* held_back = nullptr;  // DestroyQpCommands behind completions that are held back
 };
 
 // Brings the engine's lists into line with a queue pair that an input has touched: on the transmit

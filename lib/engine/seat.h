@@ -20,7 +20,11 @@ enum class DriveMode : uint8_t { kWorker, kInlineExclusive, kInlineShared };
 
 class EngineSeat {
  public:
-  EngineSeat(const EngineConfig& config, DriveMode mode) : mode_(mode), engine_(config) {}
+  EngineSeat(const EngineConfig& config, DriveMode mode) : mode_(mode), engine_(config) {
+    DeviceShared& shared = *config.shared;
+    shared.epochs.resize(shared.engine_count);
+    shared.epochs[config.index] = &epoch_;
+  }
 
   Engine& engine() { return engine_; }
   DriveMode mode() const { return mode_; }

@@ -47,8 +47,8 @@ Plan judge_atomic(const QpContext& qp, const TransportEnv& env, const ParsedFram
   if (!length_fits(frame, is_write)) return {Verdict::kInvalidRequest};
   const Target target = target_of(frame, is_write);
   Plan plan{Verdict::kTake};
-  if (env.keys->translate(target.rkey, qp.pd, right, target.address, kWordBytes, plan.to) !=
-      memory::KeyVerdict::kGood) {
+  if (env.keys->translate_remote(target.rkey, qp.pd, qp.qpn, right, target.address, kWordBytes,
+                                 plan.to) != memory::KeyVerdict::kGood) {
     return {Verdict::kAccess};
   }
   // IBA oA19-28: eight bytes and no pad, which eight bytes never need.

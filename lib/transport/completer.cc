@@ -305,6 +305,12 @@ WcOpcode completion_opcode(WrOpcode opcode) {
       return WcOpcode::kFlush;
     case WrOpcode::kAtomicWrite:
       return WcOpcode::kAtomicWrite;
+    case WrOpcode::kLocalInvalidate:
+      return WcOpcode::kLocalInv;
+    case WrOpcode::kBindMw:
+      return WcOpcode::kBindMw;
+    case WrOpcode::kRegMr:
+      return WcOpcode::kRegMr;
     default:
       return WcOpcode::kSend;
   }
@@ -318,6 +324,30 @@ void count_completion(TransportCounters& counters, WcStatus status, WcOpcode opc
   } else if (opcode == WcOpcode::kSend) {
     ++counters.rdma_sends;
   }
+}
+
+// Ends the oldest send WQE. False: its CQ was full.
+bool complete_one(QpContext& qp, TransportEnv& env, WcStatus status) {
+  SendQueue& send = qp.queues->send;
+  const uint32_t index = send.consumer.load(std::memory_order_relaxed);
+  const SendWqe& wqe = send.wqe(index);
+  const WcOpcode opcode = completion_opcode(wqe.opcode);
+  const bool success = status == WcStatus::kSuccess;
+  count_completion(*env.counters, status, opcode);
+  bool room = true;
+  if ((wqe.flags & kSendSignaled) != 0 || qp.signal_all || !success) {
+    Cqe cqe{};
+    cqe.wr_id = wqe.wr_id;
+    cqe.qp = qp.user;
+    cqe.byte_len = success ? wqe.length : 0;
+    cqe.qpn = qp.qpn.value();
+    cqe.status = status;
+    cqe.opcode = opcode;
+    cqe.solicited = success ? 0 : 1;
+    room = cq_push(env, *qp.send_cq, cqe);
+  }
+  send.consumer.store(index + 1, std::memory_order_release);
+  return room;
 }
 
 }  // namespace
@@ -340,26 +370,16 @@ void receive_response(QpContext& qp, TransportEnv& env, const wire::ParsedFrame&
 }
 
 bool complete_oldest_send(QpContext& qp, TransportEnv& env, WcStatus status) {
-  SendQueue& send = qp.queues->send;
-  const uint32_t index = send.consumer.load(std::memory_order_relaxed);
-  const SendWqe& wqe = send.wqe(index);
-  const WcOpcode opcode = completion_opcode(wqe.opcode);
-  const bool success = status == WcStatus::kSuccess;
-  count_completion(*env.counters, status, opcode);
-  bool room = true;
-  if ((wqe.flags & kSendSignaled) != 0 || qp.signal_all || !success) {
-    Cqe cqe{};
-    cqe.wr_id = wqe.wr_id;
-    cqe.qp = qp.user;
-    cqe.byte_len = success ? wqe.length : 0;
-    cqe.qpn = qp.qpn.value();
-    cqe.status = status;
-    cqe.opcode = opcode;
-    cqe.solicited = success ? 0 : 1;
-    room = cq_push(env, *qp.send_cq, cqe);
+  const SendQueue& send = qp.queues->send;
+  if (!complete_one(qp, env, status)) return false;
+  if (status != WcStatus::kSuccess || qp.type != QpType::kRc) return true;
+  // Local operations behind it were executed when the cursor passed them.
+  uint32_t oldest = send.consumer.load(std::memory_order_relaxed);
+  while (oldest != qp.req.begun_index && is_local_operation(send.wqe(oldest).opcode)) {
+    if (!complete_one(qp, env, WcStatus::kSuccess)) return false;
+    ++oldest;
   }
-  send.consumer.store(index + 1, std::memory_order_release);
-  return room;
+  return true;
 }
 
 }  // namespace uroce::transport

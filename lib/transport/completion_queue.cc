@@ -51,11 +51,20 @@ void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq) {
     env.dirty[env.dirty_count++] = &cq;
     return;
   }
-  // The list is full of queues whose event found no room: this one is shown at once.
+  // The list is full of queues whose event found no room: this one is shown at once, even if it
+  // should be held back, since nothing would come back to it.
   publish(lane);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!notify(env, cq, lane.solicited)) ++env.counters->events_lost;
   lane.solicited = false;
+}
+
+void cq_hold(TransportEnv& env, CompletionQueue& cq, uint64_t ticket) {
+  if (!env.grace.over(ticket)) cq.lanes[env.engine_index].held_until = ticket;
+}
+
+bool cq_held(TransportEnv& env, const CompletionQueue& cq) {
+  return !env.grace.over(cq.lanes[env.engine_index].held_until);
 }
 
 bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
@@ -69,7 +78,9 @@ bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
 void cq_publish_all(TransportEnv& env) {
   if (env.dirty_count == 0) return;
   for (uint32_t i = 0; i < env.dirty_count; ++i) {
-    publish(env.dirty[i]->lanes[env.engine_index]);
+    CqLane& lane = env.dirty[i]->lanes[env.engine_index];
+    if (lane.held_until != 0 && env.grace.over(lane.held_until)) lane.held_until = 0;
+    if (lane.held_until == 0) publish(lane);
   }
   // One fence for all of them: every lane is published before any `armed` is read.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -77,7 +88,7 @@ void cq_publish_all(TransportEnv& env) {
   for (uint32_t i = 0; i < env.dirty_count; ++i) {
     CompletionQueue& cq = *env.dirty[i];
     CqLane& lane = cq.lanes[env.engine_index];
-    if (notify(env, cq, lane.solicited)) {
+    if (lane.held_until == 0 && notify(env, cq, lane.solicited)) {
       lane.dirty = false;
       lane.solicited = false;
     } else {

@@ -86,6 +86,7 @@ struct CqLane {
   uint32_t cached_consumer = 0;  // engine's copy
   bool dirty = false;            // engine: on its list of queues to publish
   bool solicited = false;        // engine: one of the unpublished entries is a solicited event
+  uint64_t held_until = 0;       // engine: ticket before which nothing is published; 0: none
   alignas(kCacheLine) std::atomic<uint32_t> consumer{0};
 };
 
@@ -111,8 +112,15 @@ bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe);
 bool cq_make_room(TransportEnv& env, CompletionQueue& cq);
 void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq);
 
+// Holds back what is in this engine's lane and unpublished, and what comes behind it, until the
+// ticket's grace period is over: a completion that says that no engine uses some memory any more
+// must not be seen before. Nothing waits for it but the queue's consumer.
+void cq_hold(TransportEnv& env, CompletionQueue& cq, uint64_t ticket);
+bool cq_held(TransportEnv& env, const CompletionQueue& cq);
+
 // Publishes all lanes that have become dirty, one release store each, and raises an event for
-// each armed queue; a queue whose event finds the event ring full is tried again at the next call.
+// each armed queue; a queue whose event finds the event ring full, or which is held back, is
+// tried again at the next call.
 // Called once at the end of every engine input.
 void cq_publish_all(TransportEnv& env);
 

@@ -58,6 +58,7 @@ void stop_requester(QpContext& qp) {
   req.max_psn = req.unacked_psn = req.next_psn;
   req.ack_deadline = kNever;
   req.rnr_until = kNever;
+  req.keys_until = kNever;
 }
 
 void to_error(QpContext& qp, TransportEnv& env) {

@@ -60,8 +60,9 @@ bool sends_datagrams(QpType type) {
 // Lays out everything behind `queues`, which lies at the start of the carver's block (or is a
 // model when there is none).
 void lay_out(QpType type, const QpCapabilities& capabilities, QpQueues& queues, Carver& carver) {
-  const size_t payload = std::max(size_t{capabilities.send_sge_max} * sizeof(memory::Sge),
-                                  size_t{capabilities.inline_bytes_max});
+  const size_t payload = std::max({size_t{capabilities.send_sge_max} * sizeof(memory::Sge),
+                                   size_t{capabilities.inline_bytes_max},
+                                   sends_datagrams(type) ? 0 : sizeof(LocalOperation)});
   const size_t address_vector = sends_datagrams(type) ? sizeof(AddressVector) : 0;
   queues.send.has_address_vectors = sends_datagrams(type);
   shape(queues.send, capabilities.send_wr_max,

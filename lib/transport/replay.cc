@@ -84,8 +84,8 @@ void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::Parsed
   const wire::Reth reth = frame.reth();
   uint8_t* from = nullptr;
   if (reth.length_bytes != 0 &&
-      env.keys->translate(reth.rkey, qp.pd, memory::kRemoteRead, reth.address, reth.length_bytes,
-                          from) != memory::KeyVerdict::kGood) {
+      env.keys->translate_remote(reth.rkey, qp.pd, qp.qpn, memory::kRemoteRead, reth.address,
+                                 reth.length_bytes, from) != memory::KeyVerdict::kGood) {
     // The READ was answered once and its key has gone since: no reason to fail the queue pair.
     return env.drops->count(wire::Drop::kDuplicate);
   }

@@ -40,7 +40,8 @@ inline uint32_t packets_of(const SendWqe& wqe, uint32_t mtu_bytes) {
 
 // Whether the request brings data along: SEND, WRITE, ATOMIC WRITE.
 constexpr bool carries_payload(WrOpcode opcode) {
-  return opcode < WrOpcode::kRdmaRead || opcode == WrOpcode::kAtomicWrite;
+  return opcode < WrOpcode::kRdmaRead || opcode == WrOpcode::kAtomicWrite ||
+         opcode == WrOpcode::kSendWithInvalidate;
 }
 
 // The opcode of a request without payload.
@@ -68,7 +69,11 @@ inline wire::Opcode message_opcode(QpType type, WrOpcode opcode, uint32_t place)
       {Opcode::kRcSendMiddle, Opcode::kRcSendFirst, Opcode::kRcSendLastImmediate,
        Opcode::kRcSendOnlyImmediate},
   };
+  static constexpr Opcode kSendInvalidate[4] = {Opcode::kRcSendMiddle, Opcode::kRcSendFirst,
+                                                Opcode::kRcSendLastInvalidate,
+                                                Opcode::kRcSendOnlyInvalidate};
   if (opcode == WrOpcode::kAtomicWrite) return Opcode::kRcAtomicWrite;
+  if (opcode == WrOpcode::kSendWithInvalidate) return kSendInvalidate[place];
   const auto reliable = static_cast<uint8_t>(kOpcodes[static_cast<uint8_t>(opcode)][place]);
   const uint8_t service = type == QpType::kUc ? static_cast<uint8_t>(Opcode::kUcSendFirst) : 0;
   return static_cast<Opcode>(service | reliable);
@@ -115,6 +120,7 @@ inline void store_extension_headers(const SendWqe& wqe, const wire::OpcodeInfo& 
     reth.store(bth + info.reth);
   }
   if (info.imm != 0) wire::ImmDt{wqe.immediate_be}.store(bth + info.imm);
+  if (info.ieth != 0) wire::Ieth{Key(wqe.immediate_be)}.store(bth + info.ieth);
   if (info.atomic != 0) [[unlikely]] {
     const bool swaps = wqe.opcode == WrOpcode::kAtomicCmpSwap;
     const wire::AtomicEth atomic{wqe.remote_address, Key(wqe.rkey),

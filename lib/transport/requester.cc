@@ -11,6 +11,7 @@
 #include "transport/requester.h"
 
 #include "transport/error_class.h"
+#include "transport/local_operation.h"
 #include "transport/request_packet.h"
 #include "transport/retry.h"
 
@@ -29,19 +30,11 @@ bool may_begin(QpContext& qp) {
   if (qp.state != QpState::kRts || !send.posted(req.next_index)) return false;
   const SendWqe& wqe = send.wqe(req.next_index);
   if ((wqe.flags & kSendFence) != 0 && req.reads_outstanding != 0) return false;
+  if (is_local_operation(wqe.opcode)) return local_operation_ready(qp, wqe);
   if (!completes_by_response(wqe.opcode)) return true;
   if (qp.attributes.rd_atomic_max == 0) return true;  // to be refused
   return req.reads_outstanding < qp.attributes.rd_atomic_max &&
          req.ahead(req.next_psn) + packets_of(wqe, qp.mtu_bytes) <= kOutstandingPsnsMax;
-}
-
-// The WQE at the cursor ends with `status`, now or when the older ones are complete.
-void refuse(QpContext& qp, TransportEnv& env, WcStatus status) {
-  if (qp.req.next_index == qp.queues->send.consumer.load(std::memory_order_relaxed)) {
-    fail_send(qp, env, status);
-  } else {
-    qp.req.held_status = status;
-  }
 }
 
 // Moves the cursor behind the packet that was put out.
@@ -92,7 +85,7 @@ bool emit_message(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe&
   uint8_t* bth = request_room(qp, slot, packet.opcode, packet.payload_bytes);
   uint8_t* payload = bth + wire::opcode_info(packet.opcode).header_bytes;
   if (!copy_payload(qp, env, wqe, req.next_packet * qp.mtu_bytes, payload, packet.payload_bytes)) {
-    refuse(qp, env, WcStatus::kLocProtErr);
+    refuse_request(qp, env, WcStatus::kLocProtErr);
     return false;
   }
   const bool fills_window = req.ahead(req.next_psn) + 1 >= kUnackedPsnsMax;
@@ -106,16 +99,25 @@ bool emit_message(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe&
 // Requests that no peer could answer or no code here could send; the poster refuses most of them.
 bool sendable(const QpContext& qp, const SendWqe& wqe) {
   if (completes_by_response(wqe.opcode)) return qp.attributes.rd_atomic_max != 0;
-  return wqe.opcode < WrOpcode::kRdmaRead;
+  return wqe.opcode < WrOpcode::kRdmaRead || wqe.opcode == WrOpcode::kSendWithInvalidate;
 }
 
 }  // namespace
+
+void refuse_request(QpContext& qp, TransportEnv& env, WcStatus status) {
+  if (qp.req.next_index == qp.queues->send.consumer.load(std::memory_order_relaxed)) {
+    fail_send(qp, env, status);
+  } else {
+    qp.req.held_status = status;
+  }
+}
 
 bool request_ready(QpContext& qp, Time now) {
   const RequesterState& req = qp.req;
   if (qp.state != QpState::kRts && qp.state != QpState::kSqd) return false;
   if (req.rnr_until != kNever && now < req.rnr_until) return false;
   if (req.held_status != WcStatus::kSuccess) return false;
+  if (req.keys_until != kNever && now < req.keys_until) return false;
   if (req.ahead(req.next_psn) >= kUnackedPsnsMax) return false;
   if (req.next_index != req.begun_index) return true;  // once more, or the rest of a message
   return may_begin(qp);
@@ -127,10 +129,14 @@ bool emit_request(QpContext& qp, TransportEnv& env, TxSlot& slot) {
   req.rnr_until = kNever;
   const SendQueue& send = qp.queues->send;
   const SendWqe& wqe = send.wqe(req.next_index);
+  if (is_local_operation(wqe.opcode)) {
+    pass_local_operation(qp, env);
+    return false;
+  }
   SendProgress& progress = qp.queues->progress[req.next_index & send.mask];
   if (req.next_index == req.begun_index) {
     if (!sendable(qp, wqe)) {
-      refuse(qp, env, WcStatus::kLocQpOpErr);
+      refuse_request(qp, env, WcStatus::kLocQpOpErr);
       return false;
     }
     progress = {req.next_psn, packets_of(wqe, qp.mtu_bytes)};

@@ -19,6 +19,9 @@ bool request_ready(QpContext& qp, Time now);
 // in ERR).
 bool emit_request(QpContext& qp, TransportEnv& env, TxSlot& slot);
 
+// The WQE at the cursor ends with `status`, now or when the older ones are complete.
+void refuse_request(QpContext& qp, TransportEnv& env, WcStatus status);
+
 // Moves the cursor to the oldest PSN that is not acknowledged, inside its message if need be: that
 // packet and all behind it are sent next; of a READ the part not yet received is asked for again.
 void go_back(QpContext& qp);

@@ -13,7 +13,7 @@ namespace uroce::transport {
 // The engine's notes on a send WQE, beside the ring: set when its first packet leaves.
 struct SendProgress {
   Psn first_psn;
-  uint32_t packet_count = 0;  // PSNs that it takes
+  uint32_t packet_count = 0;  // PSNs that it takes; 0: a local operation
 };
 
 // Cursor rules (RC). The send queue's consumer index … begun_index are the WQEs begun and not
@@ -40,6 +40,8 @@ struct RequesterState {
   Time ack_deadline = kNever;
   Duration ack_shifted{};   // by clock gaps since it was armed
   Time rnr_until = kNever;  // kNever: not waiting
+  // When the local operation at the cursor, which waits for other engines, is tried again.
+  Time keys_until = kNever;
 
   // How far a PSN lies ahead of the oldest that is not acknowledged. Without sign: a READ alone may
   // take 2^23 PSNs. At or above outstanding(): it was not sent, or is acknowledged.

@@ -446,7 +446,7 @@ TEST_F(Requester, WhatCannotBeAskedForIsAnErrorAndNotAWaitForEver) {
   EXPECT_TRUE(requests().empty());
   EXPECT_EQ(send_completions().at(0).status, WcStatus::kLocQpOpErr);
   make(QpType::kRc);
-  post(static_cast<WrOpcode>(9), 8);
+  post(static_cast<WrOpcode>(10), 8);
   EXPECT_TRUE(requests().empty());
   EXPECT_EQ(send_completions().at(0).status, WcStatus::kLocQpOpErr);
 }

@@ -18,6 +18,7 @@
 #include "transport/flush.h"
 #include "transport/judgement.h"
 #include "transport/receive_work.h"
+#include "transport/remote_invalidate.h"
 #include "transport/reorder.h"
 #include "transport/replay.h"
 #include "transport/response_queue.h"
@@ -65,8 +66,8 @@ Plan judge_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, uin
     left = reth.length_bytes;
     if (left > Reth::kLengthMax) return {Verdict::kInvalidRequest, takes_wqe};
     // The whole range at once, before any byte moves; a length of 0 names no memory (IBA C9-88).
-    if (left != 0 && env.keys->translate(reth.rkey, qp.pd, memory::kRemoteWrite, reth.address, left,
-                                         plan.to) != KeyVerdict::kGood) {
+    if (left != 0 && env.keys->translate_remote(reth.rkey, qp.pd, qp.qpn, memory::kRemoteWrite,
+                                                reth.address, left, plan.to) != KeyVerdict::kGood) {
       return {Verdict::kAccess, takes_wqe};
     }
   }
@@ -75,8 +76,8 @@ Plan judge_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, uin
   }
   // The key may have gone since the FIRST.
   if (!begins &&
-      env.keys->translate(Key(qp.resp.write_rkey), qp.pd, memory::kRemoteWrite,
-                          qp.resp.write_address, payload, plan.to) != KeyVerdict::kGood) {
+      env.keys->translate_remote(Key(qp.resp.write_rkey), qp.pd, qp.qpn, memory::kRemoteWrite,
+                                 qp.resp.write_address, payload, plan.to) != KeyVerdict::kGood) {
     return {Verdict::kAccess, takes_wqe};
   }
   return plan;
@@ -92,8 +93,8 @@ Plan judge_read(const QpContext& qp, const TransportEnv& env, const ParsedFrame&
   }
   uint8_t* from = nullptr;
   if (reth.length_bytes != 0 &&
-      env.keys->translate(reth.rkey, qp.pd, memory::kRemoteRead, reth.address, reth.length_bytes,
-                          from) != KeyVerdict::kGood) {
+      env.keys->translate_remote(reth.rkey, qp.pd, qp.qpn, memory::kRemoteRead, reth.address,
+                                 reth.length_bytes, from) != KeyVerdict::kGood) {
     return {Verdict::kAccess};
   }
   return {Verdict::kTake};
@@ -102,7 +103,6 @@ Plan judge_read(const QpContext& qp, const TransportEnv& env, const ParsedFrame&
 Plan judge(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   const uint32_t flags = frame.info->flags;
   if (!in_sequence(qp.resp.message, flags)) return {Verdict::kInvalidRequest};
-  if ((flags & wire::kIeth) != 0) return {Verdict::kInvalidRequest};  // not offered
   if ((flags & (wire::kSend | wire::kWrite)) != 0) return judge_message(qp, env, frame);
   if ((flags & wire::kRead) != 0) return judge_read(qp, env, frame);
   if ((flags & wire::kFlushOp) != 0) return judge_flush(qp, env, frame);
@@ -186,6 +186,10 @@ void complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
     cqe.wc_flags = kWcGrh | kWcWithImm;
     cqe.immediate_be = frame.imm().network_order;
   }
+  if (frame.info->ieth != 0) {
+    cqe.wc_flags = kWcGrh | kWcWithInvalidate;
+    cqe.immediate_be = frame.ieth().rkey.value();
+  }
   cqe.solicited = frame.solicited();
   recv.consumer.store(index + 1, std::memory_order_release);
   qp.resp.recv_wqe_held = false;
@@ -212,6 +216,7 @@ bool take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time 
     const uint32_t byte_len = resp.received_bytes;
     resp.received_bytes = 0;
     resp.message = MessageInProgress::kNone;
+    if (frame.info->ieth != 0 && !invalidate_for_peer(qp, env, frame)) return true;
     complete_receive(qp, env, frame, arrival, WcOpcode::kRecv, byte_len);
   } else {
     resp.message = MessageInProgress::kSend;

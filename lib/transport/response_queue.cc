@@ -86,8 +86,9 @@ bool emit_read(const QpContext& qp, TransportEnv& env, TxSlot& slot, Response& r
   const uint32_t offset = r.packets_sent * qp.mtu_bytes;
   const uint32_t bytes = std::min(r.length - offset, qp.mtu_bytes);
   uint8_t* from = nullptr;
-  if (bytes != 0 && env.keys->translate(Key(r.rkey), qp.pd, memory::kRemoteRead, r.address + offset,
-                                        bytes, from) != memory::KeyVerdict::kGood) {
+  if (bytes != 0 &&
+      env.keys->translate_remote(Key(r.rkey), qp.pd, qp.qpn, memory::kRemoteRead,
+                                 r.address + offset, bytes, from) != memory::KeyVerdict::kGood) {
     return false;
   }
   finished = offset + bytes == r.length;

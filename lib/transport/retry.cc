@@ -26,10 +26,13 @@ Duration rnr_delay(uint8_t code) {
   return std::chrono::microseconds(10 * steps);
 }
 
-Time next_deadline(const QpContext& qp) { return std::min(qp.req.ack_deadline, qp.req.rnr_until); }
+Time next_deadline(const QpContext& qp) {
+  return std::min({qp.req.ack_deadline, qp.req.rnr_until, qp.req.keys_until});
+}
 
 void handle_deadline(QpContext& qp, TransportEnv& env) {
   RequesterState& req = qp.req;
+  if (env.now >= req.keys_until) req.keys_until = kNever;
   if (env.now >= req.rnr_until) req.rnr_until = kNever;  // the cursor stands at the refused packet
   if (env.now < req.ack_deadline) return;
   req.ack_deadline = kNever;

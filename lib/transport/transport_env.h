@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/counter.h"
+#include "base/grace_rounds.h"
 #include "base/types.h"
 #include "memory/key_table.h"
 #include "transport/completion_queue.h"
@@ -30,7 +31,8 @@ struct TransportEnv {
   Time now{};                 // of the input being handled
   uint32_t engine_index = 0;  // selects the CQ lane
   uint16_t ip_id = 0;         // running IPv4 identification of this engine
-  const memory::KeyTable* keys = nullptr;
+  memory::KeyTable* keys = nullptr;
+  GraceRounds grace;  // of the device's other engines
   DropCounters* drops = nullptr;
   TransportCounters* counters = nullptr;
   ReorderBuffer* reorder = nullptr;  // nullptr: a packet that comes too early is dropped

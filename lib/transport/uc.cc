@@ -13,6 +13,7 @@
 
 #include "transport/completer.h"
 #include "transport/error_class.h"
+#include "transport/local_operation.h"
 #include "transport/request_packet.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
@@ -103,6 +104,10 @@ bool emit_unreliable(QpContext& qp, TransportEnv& env, TxSlot& slot) {
   if (!unreliable_ready(qp)) return false;
   const RequesterState& req = qp.req;
   const SendWqe& wqe = qp.queues->send.wqe(req.next_index);
+  if (wqe.opcode == WrOpcode::kBindMw) [[unlikely]] {
+    pass_local_operation(qp, env);
+    return false;
+  }
   if (wqe.opcode >= WrOpcode::kRdmaRead) [[unlikely]] {
     fail_send(qp, env, WcStatus::kLocQpOpErr);
     return false;

@@ -76,6 +76,17 @@ struct alignas(64) SendWqe {
 };
 static_assert(sizeof(SendWqe) == 64);
 
+// What follows the WQE of a BIND_MW or REG_MR; its `rkey` names the window or region by any key
+// that it had (BIND_MW: by the present one).
+struct LocalOperation {
+  uint64_t address;  // BIND_MW: first byte; REG_MR: the name that byte 0 gets
+  uint64_t length;   // BIND_MW: 0 unbinds
+  uint8_t* base;     // REG_MR: byte 0 in this process
+  uint32_t new_key;
+  uint32_t region;  // BIND_MW: L_Key of the region
+  uint32_t access;
+};
+
 struct RecvWqe {
   uint64_t wr_id;
   uint32_t length;  // bytes that the scatter list can take, at most 2^31
@@ -131,6 +142,9 @@ struct SendQueue : WorkQueue {
   }
   std::span<const memory::Sge> sges(const SendWqe& wqe) const {
     return {reinterpret_cast<const memory::Sge*>(payload_area(wqe)), wqe.sge_count};
+  }
+  LocalOperation& local_operation(const SendWqe& wqe) const {
+    return *reinterpret_cast<LocalOperation*>(payload_area(wqe));
   }
 };
 

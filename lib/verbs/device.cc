@@ -16,6 +16,8 @@ void deliver_port_event(void* context, transport::EventType type);  // events.cc
 
 namespace {
 
+constexpr unsigned int kFastRegionPiecesMax = 65536;
+
 // IBA 11.2.1: what a device is able to do.
 ib_device_attr attributes_of(const device::Device& device) {
   const device::DeviceLimits& limits = device.limits();
@@ -32,12 +34,16 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_cq = number(limits.cq_max);
   attr.max_cqe = number(limits.cqe_max);
   attr.max_mr = number(device.mr_max());
+  attr.max_mw = number(device.mr_max());  // windows and regions share the keys
+  attr.max_fast_reg_page_list_len = kFastRegionPiecesMax;
   attr.max_pd = number(limits.pd_max);
   attr.max_qp_rd_atom = number(transport::kReadAtomicMax);
   attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
   attr.max_res_rd_atom = number(device.qp_max() * transport::kReadAtomicMax);
-  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_FLUSH_GLOBAL |
-                          IB_DEVICE_FLUSH_PERSISTENT | IB_DEVICE_ATOMIC_WRITE;
+  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_WINDOW |
+                          IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_MEM_MGT_EXTENSIONS |
+                          IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_FLUSH_PERSISTENT |
+                          IB_DEVICE_ATOMIC_WRITE;
   attr.atomic_cap = IB_ATOMIC_GLOB;  // the CPU's own instructions
   attr.max_mcast_grp = number(limits.group_max);
   attr.max_mcast_qp_attach = number(limits.group_qp_max);

@@ -27,6 +27,14 @@ struct Pd : ib_pd {
 
 struct Mr : ib_mr {
   device::Mr* object = nullptr;
+  // Of ib_alloc_mr(): what ib_map_mr_sg() noted.
+  __u32 pieces_max = 0;
+  __u8* mapped = nullptr;
+  bool writable = false;
+};
+
+struct Mw : ib_mw {
+  device::Mw* object = nullptr;
 };
 
 struct Ah : ib_ah {
@@ -48,6 +56,7 @@ struct Srq : ib_srq {
 inline Device& of(ib_device* p) { return *static_cast<Device*>(p); }
 inline Pd& of(ib_pd* p) { return *static_cast<Pd*>(p); }
 inline Mr& of(ib_mr* p) { return *static_cast<Mr*>(p); }
+inline Mw& of(ib_mw* p) { return *static_cast<Mw*>(p); }
 inline Ah& of(ib_ah* p) { return *static_cast<Ah*>(p); }
 inline Cq& of(ib_cq* p) { return *static_cast<Cq*>(p); }
 inline Srq& of(ib_srq* p) { return *static_cast<Srq*>(p); }

@@ -37,13 +37,46 @@ TEST_F(MrTest, KeysAndCountsFollowTheRegistration) {
   EXPECT_EQ(ib_dereg_mr(remote), 0);
 }
 
-// Cases 56.
+// case 56
 TEST_F(MrTest, BadArgumentsAreErrorPointers) {
   EXPECT_EQ(PTR_ERR(reg(nullptr, 1, 0)), -EFAULT);
   EXPECT_EQ(PTR_ERR(reg("constant", 1, IB_ACCESS_LOCAL_WRITE)), -EFAULT);
   EXPECT_EQ(PTR_ERR(reg(memory_.data(), 0, 0)), -EINVAL);
   EXPECT_EQ(PTR_ERR(reg(memory_.data(), 1, IB_ACCESS_REMOTE_WRITE)), -EINVAL);
   EXPECT_EQ(PTR_ERR(reg(memory_.data(), 1, IB_ACCESS_ON_DEMAND)), -EOPNOTSUPP);
+}
+
+TEST_F(MrTest, AZeroBasedRegionAndOptionalRights) {
+  ib_mr* mr = ib_reg_user_mr(pd_, reinterpret_cast<__u64>(memory_.data()), 64, 0x1234,
+                             IB_ZERO_BASED | IB_ACCESS_RELAXED_ORDERING | IB_ACCESS_REMOTE_READ);
+  ASSERT_FALSE(IS_ERR(mr));
+  EXPECT_EQ(mr->iova, 0u);
+  EXPECT_EQ(ib_dereg_mr(mr), 0);
+}
+
+TEST_F(MrTest, ReregistrationKeepsTheKeyAndShowsWhatChanged) {
+  ib_mr* mr = reg(memory_.data(), 64, IB_ACCESS_LOCAL_WRITE);
+  ASSERT_FALSE(IS_ERR(mr));
+  const __u32 lkey = mr->lkey;
+  const auto elsewhere = reinterpret_cast<__u64>(memory_.data() + 128);
+  EXPECT_EQ(ib_rereg_user_mr(mr, 0, 0, 0, 0, 0, nullptr), -EINVAL);
+  EXPECT_EQ(ib_rereg_user_mr(mr, 8, 0, 0, 0, 0, nullptr), -EINVAL);
+  EXPECT_EQ(ib_rereg_user_mr(mr, IB_MR_REREG_PD, 0, 0, 0, 0, nullptr), -EINVAL);
+  EXPECT_EQ(ib_rereg_user_mr(mr, IB_MR_REREG_TRANS, elsewhere, 0, elsewhere, 0, nullptr), -EINVAL);
+  EXPECT_EQ(mr->length, 64u);
+  ASSERT_EQ(ib_rereg_user_mr(mr, IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS, elsewhere, 32, elsewhere,
+                             IB_ACCESS_REMOTE_READ, nullptr),
+            0);
+  EXPECT_EQ(mr->lkey, lkey);
+  EXPECT_EQ(mr->rkey, lkey);
+  EXPECT_EQ(mr->iova, elsewhere);
+  EXPECT_EQ(mr->length, 32u);
+  ib_pd* other = ib_alloc_pd(ibdev_, 0);
+  ASSERT_EQ(ib_rereg_user_mr(mr, IB_MR_REREG_PD, 0, 0, 0, 0, other), 0);
+  EXPECT_EQ(mr->pd, other);
+  EXPECT_EQ(ib_dealloc_pd(other), -EBUSY);
+  EXPECT_EQ(ib_dereg_mr(mr), 0);
+  EXPECT_EQ(ib_dealloc_pd(other), 0);
 }
 
 // An anonymous mapping, and a connection whose left end writes into it by RDMA.
@@ -86,7 +119,7 @@ class MappedMemory : public MrTest {
   ib_qp* right_ = nullptr;
 };
 
-// Cases 56.
+// case 56
 TEST_F(MappedMemory, AHoleOrAMissingRightIsAnErrorAtRegistration) {
   munmap(map_ + 4096, 4096);
   EXPECT_EQ(PTR_ERR(reg_map()), -EFAULT);
@@ -123,7 +156,7 @@ TEST_F(MappedMemory, AnotherMappingAtTheSamePlaceIsWhatPeersThenWrite) {
   EXPECT_EQ(ib_dereg_mr(mr), 0);
 }
 
-// doc/execution.md: no answer can be made of it, and nothing hides it.
+// case 56. doc/execution.md: no answer can be made of it, and nothing hides it.
 TEST_F(MappedMemory, MemoryUnmappedUnderALiveRegionEndsTheProcessAtTheNextWrite) {
   ib_mr* mr = reg_map();
   ASSERT_FALSE(IS_ERR(mr));

@@ -11,6 +11,7 @@
 #include "transport/work_queue.h"
 #include "verbs/handles.h"
 #include "verbs/operands.h"
+#include "verbs/post_local.h"
 
 namespace uroce::verbs {
 namespace {
@@ -27,24 +28,27 @@ static_assert(sizeof(ib_sge) == sizeof(memory::Sge) &&
 static_assert(IB_WR_RDMA_READ == static_cast<int>(transport::WrOpcode::kRdmaRead) &&
               IB_SEND_INLINE == int{transport::kSendInline});
 
-constexpr uint32_t bit(ib_wr_opcode opcode) { return 1u << static_cast<unsigned>(opcode); }
-constexpr uint32_t kSends = bit(IB_WR_SEND) | bit(IB_WR_SEND_WITH_IMM);
-constexpr uint32_t kWrites = bit(IB_WR_RDMA_WRITE) | bit(IB_WR_RDMA_WRITE_WITH_IMM);
-constexpr uint32_t kWords =
+constexpr uint64_t bit(ib_wr_opcode opcode) { return uint64_t{1} << static_cast<unsigned>(opcode); }
+constexpr uint64_t kSends = bit(IB_WR_SEND) | bit(IB_WR_SEND_WITH_IMM);
+constexpr uint64_t kWrites = bit(IB_WR_RDMA_WRITE) | bit(IB_WR_RDMA_WRITE_WITH_IMM);
+constexpr uint64_t kWords =
     bit(IB_WR_ATOMIC_CMP_AND_SWP) | bit(IB_WR_ATOMIC_FETCH_AND_ADD) | bit(IB_WR_ATOMIC_WRITE);
+constexpr uint64_t kLocal = bit(IB_WR_LOCAL_INV) | bit(IB_WR_REG_MR) | bit(IB_WR_BIND_MW);
 
 // Which opcodes a type of queue pair has, and which of them can carry inline data (IBA 11.4.1.1).
-constexpr uint32_t opcodes_of(QpType type) {
+constexpr uint64_t opcodes_of(QpType type) {
   switch (type) {
     case QpType::kRc:
-      return kSends | kWrites | kWords | bit(IB_WR_RDMA_READ) | bit(IB_WR_FLUSH);
+      return kSends | kWrites | kWords | kLocal | bit(IB_WR_RDMA_READ) | bit(IB_WR_FLUSH) |
+             bit(IB_WR_SEND_WITH_INV);
     case QpType::kUc:
-      return kSends | kWrites;
+      return kSends | kWrites | bit(IB_WR_BIND_MW);
     default:
       return kSends;
   }
 }
-constexpr uint32_t kInlineOpcodes = kSends | kWrites | bit(IB_WR_ATOMIC_WRITE);
+constexpr uint64_t kInlineOpcodes =
+    kSends | kWrites | bit(IB_WR_ATOMIC_WRITE) | bit(IB_WR_SEND_WITH_INV);
 
 bool has_room(WorkQueue& queue, uint32_t tail) {
   if (tail - queue.cached_consumer < queue.depth) return true;
@@ -63,7 +67,7 @@ uint64_t total_length(const ib_sge* list, int count) {
 // Whether the request is one that this queue pair can take. 0 or -EINVAL.
 int check_send(const QpHandle& handle, const ib_send_wr& wr, uint64_t length) {
   const auto opcode = static_cast<unsigned>(wr.opcode);
-  if (opcode > 31 || (opcodes_of(handle.type) >> opcode & 1) == 0) return -EINVAL;
+  if (opcode > 63 || (opcodes_of(handle.type) >> opcode & 1) == 0) return -EINVAL;
   if (length > device::kMessageBytesMax) return -EINVAL;
   if ((wr.send_flags & IB_SEND_INLINE) != 0) {
     if ((kInlineOpcodes >> opcode & 1) == 0) return -EINVAL;
@@ -126,7 +130,9 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
   } else if ((bit(wr.opcode) & (kWrites | bit(IB_WR_RDMA_READ))) != 0) {
     wqe.remote_address = rdma_wr(&wr)->remote_addr;
     wqe.rkey = rdma_wr(&wr)->rkey;
-  } else if ((bit(wr.opcode) & kSends) == 0) {
+  } else if ((bit(wr.opcode) & kLocal) != 0) {
+    if (const int error = write_local_operation(wr, queue, wqe); error != 0) return error;
+  } else if ((bit(wr.opcode) & (kSends | bit(IB_WR_SEND_WITH_INV))) == 0) {
     if (const int error = write_operands(wr, length, wqe); error != 0) return error;
   }
   wqe.wr_id = wr.wr_id;

@@ -271,7 +271,7 @@ void End::activate() {
   EXPECT_EQ(ib_modify_qp(qp_, &attr, IB_QP_STATE | IB_QP_SQ_PSN), 0);
 }
 
-void End::connect(const End& peer) {
+void End::connect_to(uint32_t peer_qpn) {
   ib_qp_attr attr{};
   attr.qp_state = IB_QPS_INIT;
   attr.port_num = 1;
@@ -281,7 +281,7 @@ void End::connect(const End& peer) {
       0);
   attr.qp_state = IB_QPS_RTR;
   attr.path_mtu = IB_MTU_1024;
-  attr.dest_qp_num = peer.qp_->qp_num;
+  attr.dest_qp_num = peer_qpn;
   attr.min_rnr_timer = 1;
   attr.ah_attr = path_to(device::kTestIpv4);
   EXPECT_EQ(ib_modify_qp(qp_, &attr,

@@ -110,7 +110,8 @@ class End {
 
   // UD: to RTS. RC: to RTS towards `peer`.
   void activate();
-  void connect(const End& peer);
+  void connect(const End& peer) { connect_to(peer.qp_->qp_num); }
+  void connect_to(uint32_t peer_qpn);
   // What the destructor would do first; the other objects stay.
   void destroy_qp();
   void deregister();
