@@ -84,10 +84,6 @@ TEST_F(ResponderRefusalTest, AnythingButTheNextPartInsideAMessage) {
   expect_refused(0x61, 0x501);
 }
 
-TEST_F(ResponderRefusalTest, OperationsThatAreNotOffered) {
-  expect_refused_alone(0x61, packet(Opcode::kRcSendOnlyInvalidate));
-}
-
 TEST_F(ResponderRefusalTest, RightsThatTheQueuePairDoesNotGive) {
   qp->attributes.access = memory::kRemoteRead;
   expect_refused_alone(0x61, packet(Opcode::kRcWriteOnly));
