@@ -53,6 +53,8 @@ struct EngineConfig {
   uint32_t burst_per_qp = 16;  // packets of one QP before the next one has its turn
   // Early request packets that all queue pairs together may have kept, at most 32768; 0: none is.
   uint32_t kept_packets_max = 1024;
+  bool selective_repeat = true;  // false: every NAK is answered with plain go-back-N
+  bool tail_probe = true;        // false: only the ACK timer notices what no NAK names
 };
 
 // A frame that another engine must see as well. The owner adds a reference for each.

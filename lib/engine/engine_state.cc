@@ -44,6 +44,8 @@ EngineState::EngineState(const EngineConfig& engine_config)
   env.keys = shared.keys;
   env.drops = &drops;
   env.counters = &counters;
+  env.selective_repeat = config.selective_repeat;
+  env.tail_probe = config.tail_probe;
   if (config.kept_packets_max != 0) {
     reorder = std::make_unique<transport::ReorderBuffer>(config.kept_packets_max);
     env.reorder = reorder.get();

@@ -38,6 +38,7 @@ constexpr CounterName<TransportCounters> kTransport[] = {
      "ACK timer fired with requests outstanding"},
     {&TransportCounters::retry_exceeded_err, "retry_exceeded_err", "retry_cnt used up"},
     {&TransportCounters::retransmitted_packets, "retransmitted_packets", "packets sent again"},
+    {&TransportCounters::tail_probes, "tail_probes", "probes sent: an answer was overdue"},
     {&TransportCounters::req_remote_access_errors, "req_remote_access_errors", "NAK 0x62 received"},
     {&TransportCounters::req_remote_invalid_request, "req_remote_invalid_request",
      "NAK 0x61 received"},

@@ -19,8 +19,10 @@
 
 #include "memory/scatter.h"
 #include "transport/error_class.h"
+#include "transport/recovery.h"
 #include "transport/requester.h"
 #include "transport/retry.h"
+#include "transport/tail_probe.h"
 #include "wire/headers.h"
 
 namespace uroce::transport {
@@ -54,12 +56,20 @@ void note_progress(QpContext& qp, TransportEnv& env) {
   req.rnr_left = qp.attributes.rnr_retry;
   req.recovering = false;
   if (req.ahead(req.rnr_psn) >= req.outstanding()) req.rnr_until = kNever;
+  const bool timed = req.sample_sent != kNever && req.ahead(req.sample_psn) >= req.outstanding();
+  if (timed) take_rtt_sample(req, env);
   // The cursor never stays behind what is acknowledged.
-  if (req.ahead(req.next_psn) > req.outstanding()) go_back(qp);
+  const bool jumped = req.ahead(req.next_psn) > req.outstanding();
+  if (jumped) go_back(qp);
+  if (recovery_under_way(req)) [[unlikely]]
+    judge_progress(qp, env, jumped);
   if (req.outstanding() == 0) {
     req.ack_deadline = kNever;
+    req.probe_deadline = kNever;
   } else if (!waits_for_receiver(qp)) {
     arm_ack_timer(qp, env.now);
+    const bool answered = req.ahead(req.asked_psn) >= req.outstanding();
+    req.probe_deadline = answered ? kNever : probe_time(req, env.now);
   }
   if (req.held_status != WcStatus::kSuccess &&
       req.next_index == qp.queues->send.consumer.load(std::memory_order_relaxed)) {
@@ -138,21 +148,22 @@ void take_rnr_nak(QpContext& qp, TransportEnv& env, Psn psn, uint8_t timer_code)
   req.recovery_psn = psn;
   req.rnr_psn = psn;
   req.rnr_until = env.now + rnr_delay(timer_code);
-  req.ack_deadline = kNever;
+  hold_at_refused(req);
 }
 
 void take_sequence_nak(QpContext& qp, TransportEnv& env, Psn psn) {
   RequesterState& req = qp.req;
   const bool was_recovering = req.recovering;
+  const bool probed = req.probes != 0;  // then it is the probe that brought the NAK
+  const Psn recovered = req.recovery_psn;
   acknowledge(qp, env, psn);
   if (!alive(qp)) return;
-  if (waits_for_receiver(qp) || (was_recovering && !psn.after(req.recovery_psn))) {
+  if (waits_for_receiver(qp) || (was_recovering && !psn.after(recovered))) {
     env.drops->count(Drop::kStaleAcknowledge);
     return;
   }
   ++env.counters->packet_seq_err;
-  send_again(qp, env, !was_recovering);
-  req.recovery_psn = psn;
+  recover_from_nak(qp, env, psn, !was_recovering && !probed);
 }
 
 // Refused for good: the WQE that holds the PSN fails.

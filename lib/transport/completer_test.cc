@@ -17,6 +17,7 @@ constexpr uint8_t kSequenceNak = Aeth::nak(NakCode::kPsnSequence);
 
 class Completer : public QpFixture {
  protected:
+  Completer() { env.tail_probe = false; }
   void ack(Psn psn, uint8_t syndrome = Aeth::kAckNoCredits) {
     response({.opcode = Opcode::kRcAcknowledge, .psn = psn, .aeth = {syndrome, 0}});
   }

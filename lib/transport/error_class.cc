@@ -7,7 +7,9 @@
 #include "transport/error_class.h"
 
 #include "transport/completer.h"
+#include "transport/recovery.h"
 #include "transport/reorder.h"
+#include "transport/retry.h"
 
 namespace uroce::transport {
 namespace {
@@ -56,7 +58,8 @@ void stop_requester(QpContext& qp) {
   RequesterState& req = qp.req;
   if (qp.type == QpType::kRc) req.next_psn = req.max_psn;  // the cursor may have gone back
   req.max_psn = req.unacked_psn = req.next_psn;
-  req.ack_deadline = kNever;
+  restart_timers(req);
+  end_recovery(req);
   req.rnr_until = kNever;
   req.keys_until = kNever;
 }

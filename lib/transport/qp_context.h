@@ -25,7 +25,6 @@ inline constexpr uint32_t kReadAtomicMax = 16;  // rd_atomic_max and dest_rd_ato
 // Unanswered responses at once: every replay slot, an ACK behind each, and room for NAKs and
 // replays of duplicates. A power of two.
 inline constexpr uint32_t kResponsesMax = 64;
-inline constexpr uint32_t kUnackedPsnsMax = 1024;  // window in packets
 inline constexpr uint32_t kAckRequestPeriod = 65;  // packets without AckReq at most, then one asks
 
 // Rings and side arrays of one queue pair: memory of the device, lent from create to destroy.

@@ -14,6 +14,7 @@
 #include "transport/local_operation.h"
 #include "transport/request_packet.h"
 #include "transport/retry.h"
+#include "transport/tail_probe.h"
 
 namespace uroce::transport {
 namespace {
@@ -44,12 +45,14 @@ void advance(QpContext& qp, TransportEnv& env, const SendWqe& wqe, const Request
   ++counters.sent_packets;
   counters.sent_bytes.add(packet.payload_bytes);
   ++env.ip_id;
-  if (req.ahead(req.next_psn) < req.outstanding()) ++counters.retransmitted_packets;
+  const bool again = req.ahead(req.next_psn) < req.outstanding();
+  if (again) ++counters.retransmitted_packets;
   if (req.next_index == req.begun_index) {
     ++req.begun_index;
     if (completes_by_response(wqe.opcode)) ++req.reads_outstanding;
   }
-  req.next_psn = req.next_psn + packet.psns;
+  const Psn psn = req.next_psn;
+  req.next_psn = psn + packet.psns;
   if (req.ahead(req.next_psn) > req.outstanding()) req.max_psn = req.next_psn;
   if (packet.ends_message) {
     ++req.next_index;
@@ -63,6 +66,13 @@ void advance(QpContext& qp, TransportEnv& env, const SendWqe& wqe, const Request
   }
   req.packets_since_ack_request = 0;
   if (req.ack_deadline == kNever) arm_ack_timer(qp, env.now);
+  if (req.probe_deadline == kNever) req.probe_deadline = probe_time(req, env.now);
+  if (again) return;
+  req.asked_psn = req.next_psn - 1;
+  if (req.sample_sent == kNever) {
+    req.sample_sent = env.now;
+    req.sample_psn = psn;
+  }
 }
 
 // A request without payload: READ, atomic or FLUSH.
@@ -88,12 +98,63 @@ bool emit_message(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe&
     refuse_request(qp, env, WcStatus::kLocProtErr);
     return false;
   }
-  const bool fills_window = req.ahead(req.next_psn) + 1 >= kUnackedPsnsMax;
+  const bool fills_window = req.ahead(req.next_psn) + 1 >= req.window;
   packet.ack_request =
       packet.ends_message || fills_window || req.packets_since_ack_request >= kAckRequestPeriod;
   finish_request_packet(qp, env, wqe, packet, req.next_packet, slot);
   advance(qp, env, wqe, packet);
   return true;
+}
+
+// The packet at the cursor, which belongs to a WQE that has begun.
+bool emit_at_cursor(QpContext& qp, TransportEnv& env, TxSlot& slot) {
+  const RequesterState& req = qp.req;
+  const SendQueue& send = qp.queues->send;
+  const SendWqe& wqe = send.wqe(req.next_index);
+  if (carries_payload(wqe.opcode)) return emit_message(qp, env, slot, wqe);
+  return emit_bare(qp, env, slot, wqe, qp.queues->progress[req.next_index & send.mask]);
+}
+
+// Puts the cursor on the newest packet that was sent; a READ or atomic is asked for as a whole.
+// False: that is the oldest one, too.
+bool go_to_newest(QpContext& qp) {
+  RequesterState& req = qp.req;
+  const SendQueue& send = qp.queues->send;
+  const SendProgress* progress = qp.queues->progress;
+  const uint32_t oldest = send.consumer.load(std::memory_order_relaxed);
+  uint32_t index = req.begun_index - 1;
+  while (index != oldest && progress[index & send.mask].packet_count == 0) --index;
+  const Psn first = progress[index & send.mask].first_psn;
+  const bool whole = completes_by_response(send.wqe(index).opcode);
+  req.next_index = index;
+  req.next_packet = whole ? 0 : (req.max_psn - first.value()).value() - 1;
+  req.next_psn = first + req.next_packet;
+  return index != oldest || (!whole && req.next_psn != req.unacked_psn);
+}
+
+// A repair or a probe: the cursor goes to that packet, which asks for an ACK, and comes back.
+bool emit_out_of_turn(QpContext& qp, TransportEnv& env, TxSlot& slot) {
+  RequesterState& req = qp.req;
+  const uint32_t index = req.next_index;
+  const uint32_t packet = req.next_packet;
+  const Psn psn = req.next_psn;
+  const WcStatus held = req.held_status;
+  bool there = true;
+  if ((req.out_of_turn & kOldestPacket) != 0) {
+    req.out_of_turn &= static_cast<uint8_t>(~kOldestPacket);
+    go_back(qp);
+  } else {
+    req.out_of_turn = 0;
+    there = go_to_newest(qp);
+  }
+  req.packets_since_ack_request = kAckRequestPeriod;
+  const bool sent = there && emit_at_cursor(qp, env, slot);
+  if (qp.state == QpState::kErr) return false;  // its buffer is gone
+  req.next_index = index;
+  req.next_packet = packet;
+  req.next_psn = psn;
+  req.held_status = held;
+  return sent;
 }
 
 // Requests that no peer could answer or no code here could send; the poster refuses most of them.
@@ -116,9 +177,11 @@ bool request_ready(QpContext& qp, Time now) {
   const RequesterState& req = qp.req;
   if (qp.state != QpState::kRts && qp.state != QpState::kSqd) return false;
   if (req.rnr_until != kNever && now < req.rnr_until) return false;
+  if (req.out_of_turn != 0) [[unlikely]]
+    return true;
   if (req.held_status != WcStatus::kSuccess) return false;
   if (req.keys_until != kNever && now < req.keys_until) return false;
-  if (req.ahead(req.next_psn) >= kUnackedPsnsMax) return false;
+  if (req.ahead(req.next_psn) >= req.window) return false;
   if (req.next_index != req.begun_index) return true;  // once more, or the rest of a message
   return may_begin(qp);
 }
@@ -127,22 +190,22 @@ bool emit_request(QpContext& qp, TransportEnv& env, TxSlot& slot) {
   if (!request_ready(qp, env.now)) return false;
   RequesterState& req = qp.req;
   req.rnr_until = kNever;
+  if (req.out_of_turn != 0) [[unlikely]]
+    return emit_out_of_turn(qp, env, slot);
   const SendQueue& send = qp.queues->send;
   const SendWqe& wqe = send.wqe(req.next_index);
   if (is_local_operation(wqe.opcode)) {
     pass_local_operation(qp, env);
     return false;
   }
-  SendProgress& progress = qp.queues->progress[req.next_index & send.mask];
   if (req.next_index == req.begun_index) {
     if (!sendable(qp, wqe)) {
       refuse_request(qp, env, WcStatus::kLocQpOpErr);
       return false;
     }
-    progress = {req.next_psn, packets_of(wqe, qp.mtu_bytes)};
+    qp.queues->progress[req.next_index & send.mask] = {req.next_psn, packets_of(wqe, qp.mtu_bytes)};
   }
-  if (!carries_payload(wqe.opcode)) return emit_bare(qp, env, slot, wqe, progress);
-  return emit_message(qp, env, slot, wqe);
+  return emit_at_cursor(qp, env, slot);
 }
 
 void go_back(QpContext& qp) {
@@ -157,6 +220,22 @@ void go_back(QpContext& qp) {
   }
   req.packets_since_ack_request = 0;
   req.held_status = WcStatus::kSuccess;
+}
+
+void go_forward(QpContext& qp) {
+  RequesterState& req = qp.req;
+  const SendQueue& send = qp.queues->send;
+  req.next_psn = req.max_psn;
+  req.next_index = req.begun_index;
+  req.next_packet = 0;
+  req.held_status = WcStatus::kSuccess;
+  if (req.begun_index == send.consumer.load(std::memory_order_relaxed)) return;
+  const SendProgress& newest = qp.queues->progress[(req.begun_index - 1) & send.mask];
+  const uint32_t sent = (req.max_psn - newest.first_psn.value()).value();
+  if (sent < newest.packet_count) {
+    --req.next_index;
+    req.next_packet = sent;
+  }
 }
 
 void raise_if_drained(QpContext& qp, TransportEnv& env) {

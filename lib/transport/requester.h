@@ -26,6 +26,9 @@ void refuse_request(QpContext& qp, TransportEnv& env, WcStatus status);
 // packet and all behind it are sent next; of a READ the part not yet received is asked for again.
 void go_back(QpContext& qp);
 
+// Moves the cursor to the front: behind the newest packet that was ever sent.
+void go_forward(QpContext& qp);
+
 // In SQD: raises SQ_DRAINED, once and only if asked for, when no message is in progress and
 // everything sent is acknowledged. Call it on entering SQD (with attributes.sq_draining set) and
 // after progress.

@@ -10,6 +10,22 @@
 
 namespace uroce::transport {
 
+inline constexpr uint32_t kUnackedPsnsMax = 1024;  // window in packets
+
+// What is being done about a loss (recovery.cc).
+enum class Recovery : uint8_t {
+  kNone,
+  kWentBack,  // a NAK: everything from the named packet on is sent again
+  kRepair,    // a NAK: the named packet alone is
+  kRefused,   // an RNR NAK: the refused packet alone, the rest when it has been taken
+};
+
+// Packets that are sent before the one at the cursor, in this order; bits.
+enum OutOfTurn : uint8_t {
+  kOldestPacket = 1,  // that is not acknowledged
+  kNewestPacket = 2,  // that was ever sent
+};
+
 // The engine's notes on a send WQE, beside the ring: set when its first packet leaves.
 struct SendProgress {
   Psn first_psn;
@@ -35,13 +51,26 @@ struct RequesterState {
   bool recovering = false;  // between going back and the next progress
   // The WQE at the cursor cannot be sent and will end with this; the older ones come first.
   WcStatus held_status = WcStatus::kSuccess;
-  Psn recovery_psn;  // what the going back was for
-  Psn rnr_psn;       // what the RNR NAK refused
+  Recovery recovery = Recovery::kNone;
+  bool peer_keeps = false;            // has been seen to keep packets that came early
+  uint8_t out_of_turn = 0;            // OutOfTurn
+  uint8_t probes = 0;                 // since the last progress, up to a limit
+  uint32_t window = kUnackedPsnsMax;  // PSNs from unacked_psn on that may be used now
+  Psn recovery_psn;                   // what the going back or the repair was for
+  Psn repair_end;  // max_psn when the repair, or the last probe, was decided upon
+  Psn rnr_psn;     // what the RNR NAK refused
   Time ack_deadline = kNever;
   Duration ack_shifted{};   // by clock gaps since it was armed
   Time rnr_until = kNever;  // kNever: not waiting
   // When the local operation at the cursor, which waits for other engines, is tried again.
   Time keys_until = kNever;
+  Time probe_deadline = kNever;
+  Psn asked_psn;  // the newest that is covered by a packet which asked for an answer
+  // Round trip: one packet at a time is timed (tail_probe.cc).
+  Time sample_sent = kNever;      // kNever: none is being timed
+  Psn sample_psn;                 // which
+  uint32_t srtt_ns = 0;           // smoothed; 0: no sample yet
+  uint32_t rtt_variation_ns = 0;  // mean deviation
 
   // How far a PSN lies ahead of the oldest that is not acknowledged. Without sign: a READ alone may
   // take 2^23 PSNs. At or above outstanding(): it was not sent, or is acknowledged.

@@ -10,7 +10,9 @@
 #include <algorithm>
 
 #include "transport/error_class.h"
+#include "transport/recovery.h"
 #include "transport/requester.h"
+#include "transport/tail_probe.h"
 
 namespace uroce::transport {
 
@@ -27,32 +29,40 @@ Duration rnr_delay(uint8_t code) {
 }
 
 Time next_deadline(const QpContext& qp) {
-  return std::min({qp.req.ack_deadline, qp.req.rnr_until, qp.req.keys_until});
+  const RequesterState& req = qp.req;
+  return std::min({req.ack_deadline, req.rnr_until, req.keys_until, req.probe_deadline});
 }
 
 void handle_deadline(QpContext& qp, TransportEnv& env) {
   RequesterState& req = qp.req;
   if (env.now >= req.keys_until) req.keys_until = kNever;
   if (env.now >= req.rnr_until) req.rnr_until = kNever;  // the cursor stands at the refused packet
-  if (env.now < req.ack_deadline) return;
-  req.ack_deadline = kNever;
-  ++env.counters->local_ack_timeout_err;
-  send_again(qp, env, true);
+  if (env.now >= req.ack_deadline) {
+    ++env.counters->local_ack_timeout_err;
+    send_again(qp, env, true);
+  } else if (env.now >= req.probe_deadline) {
+    probe(qp, env);
+  }
+}
+
+bool spend_retry(QpContext& qp, TransportEnv& env) {
+  RequesterState& req = qp.req;
+  if (req.retry_left == 0) {
+    give_up(qp, env, WcStatus::kRetryExcErr, req.unacked_psn);
+    return false;
+  }
+  --req.retry_left;
+  return true;
 }
 
 void send_again(QpContext& qp, TransportEnv& env, bool spend) {
   RequesterState& req = qp.req;
-  if (spend) {
-    if (req.retry_left == 0) {
-      give_up(qp, env, WcStatus::kRetryExcErr, req.unacked_psn);
-      return;
-    }
-    --req.retry_left;
-  }
+  if (spend && !spend_retry(qp, env)) return;
+  end_recovery(req);
+  restart_timers(req);
   go_back(qp);
   req.recovering = true;
   req.recovery_psn = req.unacked_psn;
-  req.ack_deadline = kNever;  // starts with the first packet that asks
 }
 
 void arm_ack_timer(QpContext& qp, Time now) {

@@ -18,16 +18,27 @@ Duration rnr_delay(uint8_t code);
 // When handle_deadline wants to be called next; kNever: nothing is armed.
 Time next_deadline(const QpContext& qp);
 
-// Time is up: an RNR wait ends, or unacknowledged requests are sent again, or retries are used up
-// and the queue pair fails.
+// Time is up: an RNR wait ends, or the peer is probed, or unacknowledged requests are sent again,
+// or retries are used up and the queue pair fails.
 void handle_deadline(QpContext& qp, TransportEnv& env);
 
 // Everything from the oldest PSN that is not acknowledged is sent again, at the cost of a retry if
 // `spend`; with none left the queue pair fails.
 void send_again(QpContext& qp, TransportEnv& env, bool spend);
 
+// Takes one of the retries; with none left the queue pair fails: false.
+bool spend_retry(QpContext& qp, TransportEnv& env);
+
 // Starts the ACK timer, or starts it anew.
 void arm_ack_timer(QpContext& qp, Time now);
+
+// Both stand still until the next packet that asks for an answer, and no round trip is measured:
+// what is being timed may be sent again.
+inline void restart_timers(RequesterState& req) {
+  req.ack_deadline = kNever;
+  req.probe_deadline = kNever;
+  req.sample_sent = kNever;
+}
 
 // After a loop that the host kept from running for `gap`: a running ACK timer is moved by it, until
 // the gaps since it was armed add up to a whole timeout.

@@ -347,7 +347,7 @@ TEST_F(Retry, TheAckTimerDoesNotCutAnRnrWaitShort) {
   EXPECT_TRUE(requests().empty());
   ASSERT_TRUE(to_deadline());
   EXPECT_EQ(env.now, start + microseconds(20480));
-  EXPECT_EQ(requests().size(), 2u);
+  EXPECT_EQ(requests().size(), 1u);
   EXPECT_EQ(qp->req.retry_left, 3);
   EXPECT_EQ(qp->req.rnr_left, 2);
   EXPECT_EQ(counters.local_ack_timeout_err.value(), 0u);
@@ -364,7 +364,9 @@ TEST_F(Retry, ANakBehindTheRnrNakNeitherEndsTheWaitNorCosts) {  // case 19
   EXPECT_EQ(qp->req.retry_left, 3);
   EXPECT_EQ(counters.packet_seq_err.value(), 0u);
   ASSERT_TRUE(to_deadline());
-  EXPECT_EQ(requests().size(), 3u);
+  EXPECT_EQ(requests().size(), 1u);
+  ack(kLocalPsn);
+  EXPECT_EQ(requests().size(), 2u);
 }
 
 TEST_F(Retry, ADuplicatedRnrNakCountsOnce) {
@@ -400,7 +402,7 @@ TEST_F(Retry, ANakThatComesAfterTheWaitForTheSamePacketIsPassedOver) {
   requests();
   rnr(kLocalPsn, 22);
   to_deadline();
-  EXPECT_EQ(requests().size(), 2u);
+  EXPECT_EQ(requests().size(), 1u);
   nak(kLocalPsn, Aeth::nak(NakCode::kPsnSequence));
   EXPECT_TRUE(requests().empty());
   EXPECT_EQ(qp->req.retry_left, 3);
@@ -435,9 +437,29 @@ TEST_F(Retry, AnUnfinishedReadWaitsWithTheRefusedRequestBehindIt) {
   EXPECT_EQ(qp->req.retry_left, 3);
   ASSERT_TRUE(to_deadline());
   const std::vector<Sent> again = requests();
-  ASSERT_EQ(again.size(), 3u);
+  ASSERT_EQ(again.size(), 2u);
   EXPECT_EQ(again[0].frame.psn, kLocalPsn + 1);
   EXPECT_EQ(again[1].frame.psn, kLocalPsn + 2);
+}
+
+TEST_F(Retry, BehindARefusedRequestNothingIsSentBeforeItIsTaken) {
+  qp->attributes.rnr_retry = qp->req.rnr_left = 7;
+  for (uint64_t id = 1; id <= 5; ++id) post(id);
+  ASSERT_EQ(requests().size(), 5u);
+  for (int round = 0; round < 3; ++round) {
+    rnr(kLocalPsn + 1, 1);
+    ASSERT_TRUE(to_deadline());
+    const std::vector<Sent> again = requests();
+    ASSERT_EQ(again.size(), 1u);
+    EXPECT_EQ(again[0].frame.psn, kLocalPsn + 1);
+    EXPECT_TRUE(again[0].frame.ack_request());
+  }
+  post(6);
+  EXPECT_TRUE(requests().empty());
+  ack(kLocalPsn + 1);
+  const std::vector<Sent> rest = requests();
+  ASSERT_EQ(rest.size(), 4u);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(rest[i].frame.psn, kLocalPsn + 2 + i);
 }
 
 TEST_F(Retry, AResendStartsTheTimerAnew) {

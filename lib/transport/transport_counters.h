@@ -25,6 +25,7 @@ namespace uroce::transport {
   X(local_ack_timeout_err)          /* ACK timer fired with requests outstanding */ \
   X(retry_exceeded_err)             /* retry_cnt used up */                         \
   X(retransmitted_packets)          /* packets sent again */                        \
+  X(tail_probes)                    /* probes sent: an answer was overdue */        \
   X(req_remote_access_errors)       /* NAK 0x62 received */                         \
   X(req_remote_invalid_request)     /* NAK 0x61 received */                         \
   X(req_remote_operational_errors)  /* NAK 0x63 or an unknown NAK received */       \

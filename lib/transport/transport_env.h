@@ -36,6 +36,8 @@ struct TransportEnv {
   DropCounters* drops = nullptr;
   TransportCounters* counters = nullptr;
   ReorderBuffer* reorder = nullptr;  // nullptr: a packet that comes too early is dropped
+  bool selective_repeat = true;      // false: every NAK is answered with plain go-back-N
+  bool tail_probe = true;            // false: only the ACK timer notices what no NAK names
 
   // CQs with entries to publish; at most one entry per CQ.
   static constexpr uint32_t kDirtyMax = 256;
