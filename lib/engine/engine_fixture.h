@@ -73,6 +73,7 @@ struct TestDeviceOptions {
   uint32_t qp_slots = 256;
   uint32_t burst_per_qp = 16;
   uint32_t key_slots = 128;
+  bool tail_probe = true;
 };
 
 class TestDevice {
@@ -104,6 +105,7 @@ class TestDevice {
       config.mac = mac;
       config.seed = options.number;
       config.burst_per_qp = options.burst_per_qp;
+      config.tail_probe = options.tail_probe;
       engines.push_back(std::make_unique<Engine>(config));
       const LocalAddress addresses[] = {{ipv4, 24}, {ipv6, 64}};
       SetAddressesCommand command;
