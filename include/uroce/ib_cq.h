@@ -143,6 +143,16 @@ struct ib_cq* ib_create_cq(struct ib_device* device, ib_comp_handler comp_handle
 // -EBUSY while a queue pair uses it. Entries not polled are lost.
 int ib_destroy_cq(struct ib_cq* cq);
 
+// Changes how many entries it holds, 1 … attrs.max_cqe, while it is in use: what waits stays, in
+// order. -EINVAL: out of range, or more than that wait now. -EBUSY: another resize is under way.
+// -ENOMEM; -ETIMEDOUT: perhaps some engines hold the new number.
+int ib_resize_cq(struct ib_cq* cq, int cqe);
+
+// When an event that was armed is raised: after cq_count completions, or cq_period microseconds
+// after the first of them, whichever comes first; each engine counts for itself. cq_count 0: the
+// period alone. cq_period 0 switches it off, since nothing would end the wait. 0.
+int rdma_set_cq_moderation(struct ib_cq* cq, __u16 cq_count, __u16 cq_period);
+
 // A completion queue whose work requests carry wr_cqe. Only IB_POLL_DIRECT, others -EOPNOTSUPP;
 // a poll_ctx that is none, or nr_cqe < 1: -EINVAL. Freed by ib_free_cq().
 struct ib_cq* ib_alloc_cq(struct ib_device* dev, void* private_data, int nr_cqe, int comp_vector,

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "device/queue_memory.h"
+#include "transport/completion_resize.h"
 #include "transport/qp_memory.h"
 
 namespace uroce::device {
@@ -28,15 +29,54 @@ int Device::create_cq(uint32_t depth, void* user, CqHandle& handle) {
   return 0;
 }
 
+int Device::resize_cq(CqHandle& handle, uint32_t depth) {
+  Lock lock(lock_);
+  Cq& cq = *handle.object;
+  if (closing_) return -ENODEV;
+  if (depth == 0 || depth > limits_.cqe_max) return -EINVAL;
+  if (cq.busy) return -EBUSY;
+  {
+    const SpinGuard guard(handle.poll_lock, handle.exclusive);
+    if (transport::cq_most_waiting(*handle.queue) > depth) return -EINVAL;
+    transport::cq_follow_all(*handle.queue);
+  }
+  const uint32_t entries = transport::resized_entries(handle.depth, depth);
+  const std::shared_ptr<void> memory =
+      allocate_queue_memory(size_t{entries} * engine_count() * sizeof(transport::Cqe));
+  if (memory == nullptr) return -ENOMEM;
+  cq.rings.push_back(memory);
+  cq.busy = true;
+  int error = 0;
+  for (uint32_t i = 0; i < engine_count() && error == 0; ++i) {
+    auto command = std::make_shared<engine::ResizeCqCommand>();
+    command->cq = handle.queue;
+    command->rings = static_cast<transport::Cqe*>(memory.get());
+    command->entries = entries;
+    command->depth = depth;
+    error = caller_.call(i, command, lock, kEngineCallLimit, false, memory);
+  }
+  cq.busy = false;
+  if (error != 0) return error;
+  const SpinGuard guard(handle.poll_lock, handle.exclusive);
+  transport::cq_follow_all(*handle.queue);
+  cq.rings.assign(1, memory);  // nobody looks at those before
+  handle.depth = depth;
+  handle.queue->overrun.store(false, std::memory_order_relaxed);
+  return 0;
+}
+
 int Device::destroy_cq(CqHandle& handle) {
   Lock lock(lock_);
   Cq* const cq = handle.object;
-  if (cq->use_count != 0) return -EBUSY;
-  // An engine may still have it on its list of queues to publish: disarmed, it leaves the list at
-  // the end of the engine's next input, and the barrier is one.
+  if (cq->use_count != 0 || cq->busy) return -EBUSY;
+  cq->busy = true;
   handle.queue->armed.store(transport::CqArm::kNone, std::memory_order_seq_cst);
-  const int error =
-      caller_.call_all(lock, [] { return std::make_shared<engine::BarrierCommand>(); });
+  const int error = caller_.call_all(lock, [&] {
+    auto command = std::make_shared<engine::ForgetCqCommand>();
+    command->cq = handle.queue;
+    return command;
+  });
+  cq->busy = false;
   if (error != 0) return error;
   cqs_.erase(cq);
   handle.object = nullptr;

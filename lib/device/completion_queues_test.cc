@@ -32,5 +32,30 @@ TEST(CompletionQueues, SizesAreCheckedAndLanesFollowTheEngines) {
   EXPECT_EQ(bed.device().destroy_cq(two), 0);
 }
 
+TEST(CompletionQueues, ResizingReachesEveryEnginesLane) {
+  TestBedOptions options;
+  options.engines = 2;
+  options.limits.cqe_max = 100;
+  TestBed bed(options);
+  ASSERT_EQ(bed.device().start(), 0);
+  CqHandle cq;
+  ASSERT_EQ(bed.device().create_cq(4, nullptr, cq), 0);
+  EXPECT_EQ(bed.device().resize_cq(cq, 0), -EINVAL);
+  EXPECT_EQ(bed.device().resize_cq(cq, 101), -EINVAL);
+  for (const uint32_t depth : {100u, 3u, 1u, 17u}) {
+    ASSERT_EQ(bed.device().resize_cq(cq, depth), 0);
+    EXPECT_EQ(cq.depth, depth);
+    for (uint32_t i = 0; i < 2; ++i) {
+      const transport::CqLane& lane = cq.queue->lanes[i];
+      EXPECT_EQ(lane.depth, depth);
+      EXPECT_FALSE(lane.moved);
+      EXPECT_EQ(lane.read_entries, lane.entries);
+    }
+    EXPECT_NE(cq.queue->lanes[0].entries, cq.queue->lanes[1].entries);
+    EXPECT_EQ(cq.object->rings.size(), 1u);
+  }
+  EXPECT_EQ(bed.device().destroy_cq(cq), 0);
+}
+
 }  // namespace
 }  // namespace uroce::device

@@ -192,6 +192,10 @@ class Device {
 
   // Queues. `handle` is the face's, filled in; it stays where it is until destroy.
   int create_cq(uint32_t depth, void* user, CqHandle& handle);
+  // No completion is lost or reordered; engines and pollers go on meanwhile. -EINVAL: `depth` out
+  // of range or below what waits. -EBUSY: another resize or destroy. After -ETIMEDOUT some engines
+  // may have the new depth.
+  int resize_cq(CqHandle& handle, uint32_t depth);
   int destroy_cq(CqHandle& handle);
   // A shared receive queue lives on one engine, and so do all queue pairs that use it. max_wr is
   // what was asked for.

@@ -60,7 +60,10 @@ struct Ah {
 struct Cq {
   CqHandle* handle = nullptr;
   uint32_t use_count = 0;  // a QP that uses it for both directions counts twice
+  bool busy = false;       // a resize or destroy is under way
   std::shared_ptr<void> memory;
+  // Rings of lanes since it was resized: one, and those of resizes that did not come to their end.
+  std::vector<std::shared_ptr<void>> rings;
 };
 
 // One ring of a shared receive queue with the memory that it lies in.
@@ -75,6 +78,7 @@ struct Srq {
   uint32_t engine = 0;  // also of every queue pair that uses it
   uint32_t wr_max = 0;
   uint32_t use_count = 0;
+  bool busy = false;  // a destroy is under way
   transport::SharedReceiveQueue queue;
   std::vector<SrqMemory> rings;  // the oldest that the engine may still look at first
 };

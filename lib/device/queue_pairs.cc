@@ -47,6 +47,7 @@ int Device::check_request(const QpRequest& request) const {
   }
   if (request.block_multicast_loopback && request.type != QpType::kUd) return -EOPNOTSUPP;
   if (request.send_cq == nullptr || request.recv_cq == nullptr) return -EINVAL;
+  if (request.srq != nullptr && request.srq->busy) return -EBUSY;
   const transport::QpCapabilities& caps = request.capabilities;
   if (caps.send_wr_max > limits_.qp_wr_max || caps.send_sge_max > limits_.sge_max ||
       caps.inline_bytes_max > limits_.inline_bytes_max) {

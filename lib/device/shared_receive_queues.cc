@@ -109,9 +109,15 @@ SrqState Device::query_srq(const SrqHandle& handle) {
 }
 
 int Device::destroy_srq(SrqHandle& handle) {
-  const std::lock_guard guard(lock_);
+  Lock lock(lock_);
   Srq* const srq = handle.object;
-  if (srq->use_count != 0) return -EBUSY;
+  if (srq->use_count != 0 || srq->busy) return -EBUSY;
+  srq->busy = true;
+  auto command = std::make_shared<engine::ForgetSrqCommand>();
+  command->srq = &srq->queue;
+  const int error = caller_.call(srq->engine, command, lock);
+  srq->busy = false;
+  if (error != 0) return error;
   --srq->pd->use_count;
   handle.object = nullptr;
   srqs_.erase(srq);

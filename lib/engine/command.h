@@ -22,6 +22,9 @@ struct Command {
     kModifyQp,
     kQueryQp,
     kDestroyQp,
+    kResizeCq,
+    kForgetCq,
+    kForgetSrq,
     kAttachMulticast,
     kDetachMulticast,
     kJoinGroup,
@@ -78,6 +81,29 @@ struct QueryQpCommand : Command {
 struct DestroyQpCommand : Command {
   DestroyQpCommand() : Command(Kind::kDestroyQp) {}
   Qpn qpn;
+};
+
+// The engine's lane of `cq` goes on in another ring. `rings` has one of `entries` (as
+// resized_entries() gives) for each engine. -EBUSY: the consumer has not followed the last time.
+struct ResizeCqCommand : Command {
+  ResizeCqCommand() : Command(Kind::kResizeCq) {}
+  transport::CompletionQueue* cq = nullptr;
+  transport::Cqe* rings = nullptr;
+  uint32_t entries = 0;
+  uint32_t depth = 0;
+};
+
+// Done when no list of the engine refers to the completion queue any more, which no queue pair
+// uses.
+struct ForgetCqCommand : Command {
+  ForgetCqCommand() : Command(Kind::kForgetCq) {}
+  transport::CompletionQueue* cq = nullptr;
+};
+
+// The same for a shared receive queue.
+struct ForgetSrqCommand : Command {
+  ForgetSrqCommand() : Command(Kind::kForgetSrq) {}
+  transport::SharedReceiveQueue* srq = nullptr;
 };
 
 // Membership of one QP; a packet sees the group either before or after. Attach: 0, also when it

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "group/mgid.h"
+#include "transport/completion_resize.h"
 #include "transport/error_class.h"
 #include "transport/qp_state.h"
 #include "transport/reorder.h"
@@ -15,9 +16,9 @@
 namespace uroce::engine {
 namespace {
 
+using transport::Cqe;
 using transport::QpContext;
 using transport::QpType;
-using transport::TransportEnv;
 
 QpContext* find(EngineState& engine, Qpn qpn) {
   return engine.qps.owns(qpn) ? engine.qps.find(qpn) : nullptr;
@@ -60,28 +61,6 @@ int query_qp(EngineState& engine, QueryQpCommand& command) {
   return 0;
 }
 
-// Events of the queue pair that nobody has fetched yet are taken back; the others keep their order.
-void forget_events(TransportEnv& env, const void* user) {
-  uint32_t kept = env.event_head;
-  for (uint32_t at = env.event_head; at != env.event_tail; ++at) {
-    const transport::Event event = env.events[at % TransportEnv::kEventsMax];
-    if (event.object != user) env.events[kept++ % TransportEnv::kEventsMax] = event;
-  }
-  env.event_tail = kept;
-}
-
-// A queue stays on the list of queues to publish only while its event finds no room. Its entries
-// have been published; the event is lost, as the counter says.
-void forget_unpublished(TransportEnv& env, const transport::CompletionQueue* cq) {
-  for (uint32_t i = 0; i < env.dirty_count; ++i) {
-    if (env.dirty[i] != cq) continue;
-    env.dirty[i]->lanes[env.engine_index].dirty = false;
-    env.dirty[i] = env.dirty[--env.dirty_count];
-    ++env.counters->events_lost;
-    return;
-  }
-}
-
 int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
   QpContext* qp = find(engine, command.qpn);
   if (qp == nullptr) return -EINVAL;
@@ -95,9 +74,7 @@ int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
   transport::forget_kept(*qp, engine.env);
   transport::set_state(*qp, transport::QpState::kReset);
   transport::cq_publish_all(engine.env);
-  forget_unpublished(engine.env, qp->send_cq);
-  forget_unpublished(engine.env, qp->recv_cq);
-  if (qp->user != nullptr) forget_events(engine.env, qp->user);
+  engine.env.events.forget(qp->events);
   engine.qps.close(*qp);
   return 0;
 }
@@ -110,6 +87,11 @@ bool completions_held(EngineState& engine, const DestroyQpCommand& command) {
     return cq != nullptr && transport::cq_held(engine.env, *cq);
   };
   return held(qp->send_cq) || held(qp->recv_cq);
+}
+
+int resize_cq(EngineState& engine, const ResizeCqCommand& command) {
+  Cqe* const ring = command.rings + size_t{engine.config.index} * command.entries;
+  return transport::cq_switch_ring(engine.env, *command.cq, ring, command.entries, command.depth);
 }
 
 int attach(EngineState& engine, MulticastCommand& command) {
@@ -187,6 +169,15 @@ int carry_out(EngineState& engine, Command& command) {
       return query_qp(engine, static_cast<QueryQpCommand&>(command));
     case Command::Kind::kDestroyQp:
       return destroy_qp(engine, static_cast<DestroyQpCommand&>(command));
+    case Command::Kind::kResizeCq:
+      return resize_cq(engine, static_cast<ResizeCqCommand&>(command));
+    case Command::Kind::kForgetCq:
+      transport::cq_publish_all(engine.env);
+      transport::cq_forget(engine.env, *static_cast<ForgetCqCommand&>(command).cq);
+      return 0;
+    case Command::Kind::kForgetSrq:
+      engine.env.events.forget(static_cast<ForgetSrqCommand&>(command).srq->events);
+      return 0;
     case Command::Kind::kAttachMulticast:
       return attach(engine, static_cast<MulticastCommand&>(command));
     case Command::Kind::kDetachMulticast:

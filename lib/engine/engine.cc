@@ -40,6 +40,7 @@ void Engine::handle_timeout(Time now) {
     impl_->host->handle_timeout(now);
     if (impl_->waiting != nullptr) finish_resolved(*impl_);
   }
+  transport::cq_raise_held(impl_->env);
   transport::cq_publish_all(impl_->env);
 }
 
@@ -56,7 +57,7 @@ void Engine::handle_clock_gap(Duration gap) {
 }
 
 bool Engine::has_output(Time now) const {
-  return impl_->doorbells.any() || !impl_->transmit.empty() || impl_->env.dirty_count != 0 ||
+  return impl_->doorbells.any() || !impl_->transmit.empty() || impl_->env.dirty != nullptr ||
          impl_->held_back != nullptr ||
          (impl_->host != nullptr && impl_->host->poll_timeout() <= now);
 }
@@ -77,14 +78,14 @@ size_t Engine::poll_handoff(std::span<Handoff> out) {
 }
 
 Time Engine::poll_timeout() const {
-  const Time timers = impl_->timers.next_expiry();
+  const Time timers = std::min(impl_->timers.next_expiry(), impl_->env.held_deadline);
   return impl_->host == nullptr ? timers : std::min(timers, impl_->host->poll_timeout());
 }
 
 std::optional<transport::Event> Engine::poll_event() {
-  transport::TransportEnv& env = impl_->env;
-  if (env.event_head == env.event_tail) return std::nullopt;
-  return env.events[env.event_head++ % transport::TransportEnv::kEventsMax];
+  transport::Event event{};
+  if (!impl_->env.events.take(event)) return std::nullopt;
+  return event;
 }
 
 Doorbells& Engine::doorbells() { return impl_->doorbells; }

@@ -66,7 +66,8 @@ constexpr CounterName<TransportCounters> kTransport[] = {
     {&TransportCounters::cnp_received, "cnp_received", "congestion notifications for QPs of ours"},
     {&TransportCounters::handed_off, "handed_off", "frames passed to another engine"},
     {&TransportCounters::cq_overrun, "cq_overrun", "completions that found their CQ full"},
-    {&TransportCounters::events_lost, "events_lost", "events that found the event ring full"},
+    {&TransportCounters::events_lost, "events_lost",
+     "failed connections that were not logged, since too many waited"},
     {&TransportCounters::clock_gaps, "clock_gaps", "turns that found a quarter of a timeout gone"},
 };
 #define UROCE_NAME_ONE(member) #member,

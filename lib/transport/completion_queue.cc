@@ -16,18 +16,69 @@ namespace {
 
 void publish(CqLane& lane) { lane.producer.store(lane.written, std::memory_order_release); }
 
-// Raises the event that was armed, once however many engines see it. False: the event ring is full
-// and the queue stays armed.
-bool notify(TransportEnv& env, CompletionQueue& cq, bool solicited) {
+bool wants(CqArm armed, bool solicited) {
+  return armed == CqArm::kNextComp || (armed == CqArm::kSolicited && solicited);
+}
+
+// Raises the event that was armed, once however many engines see it.
+void notify(TransportEnv& env, CompletionQueue& cq, CqLane& lane) {
   CqArm armed = cq.armed.load(std::memory_order_relaxed);
-  while (armed == CqArm::kNextComp || (armed == CqArm::kSolicited && solicited)) {
-    if (env.event_tail - env.event_head == TransportEnv::kEventsMax) return false;
+  while (wants(armed, lane.solicited)) {
     if (cq.armed.compare_exchange_weak(armed, CqArm::kNone, std::memory_order_relaxed)) {
-      env.raise(EventType::kCompletion, cq.user);
-      return true;
+      env.raise(lane.events, EventType::kCompletion, cq.user);
+      break;
     }
   }
+  lane.held = 0;
+  lane.solicited = false;
+}
+
+// Whether the event has to wait for more completions; it is then on the engine's list.
+bool hold_back(TransportEnv& env, CompletionQueue& cq, CqLane& lane, uint32_t fresh) {
+  const CqModeration moderation = cq.moderation.load(std::memory_order_relaxed);
+  if (moderation.period_us == 0) return false;
+  if (lane.held == 0) {
+    lane.held_until = env.now + std::chrono::microseconds(moderation.period_us);
+  }
+  lane.held += fresh;
+  if (moderation.count != 0 && lane.held >= moderation.count) return false;
+  if (env.now >= lane.held_until) return false;
+  if (!lane.held_back) {
+    if (env.held_count == TransportEnv::kHeldMax) return false;
+    lane.held_back = true;
+    env.held[env.held_count++] = &cq;
+  }
+  env.held_deadline = std::min(env.held_deadline, lane.held_until);
   return true;
+}
+
+// The lane has been published.
+void consider(TransportEnv& env, CompletionQueue& cq, CqLane& lane) {
+  const uint32_t fresh = lane.written - lane.noticed;
+  lane.noticed = lane.written;
+  if (wants(cq.armed.load(std::memory_order_relaxed), lane.solicited)) {
+    if (!hold_back(env, cq, lane, fresh)) notify(env, cq, lane);
+  } else {
+    lane.held = 0;
+    lane.solicited = false;
+  }
+}
+
+void remove_dirty(TransportEnv& env, CompletionQueue& cq) {
+  const uint32_t self = env.engine_index;
+  CompletionQueue** link = &env.dirty;
+  while (*link != nullptr && *link != &cq) link = &(*link)->lanes[self].next_dirty;
+  if (*link != nullptr) *link = cq.lanes[self].next_dirty;
+  cq.lanes[self].dirty = false;
+}
+
+void remove_held(TransportEnv& env, CompletionQueue& cq) {
+  for (uint32_t i = 0; i < env.held_count; ++i) {
+    if (env.held[i] != &cq) continue;
+    env.held[i] = env.held[--env.held_count];
+    break;
+  }
+  cq.lanes[env.engine_index].held_back = false;
 }
 
 }  // namespace
@@ -38,33 +89,24 @@ bool cq_make_room(TransportEnv& env, CompletionQueue& cq) {
   if (lane.written - lane.cached_consumer < lane.depth) return true;
   ++env.counters->cq_overrun;
   if (!cq.overrun.exchange(true, std::memory_order_relaxed)) {
-    env.raise(EventType::kCqErr, cq.user);
+    env.raise(lane.events, EventType::kCqErr, cq.user);
   }
   return false;
 }
 
 void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq) {
   CqLane& lane = cq.lanes[env.engine_index];
-  if (env.dirty_count == TransportEnv::kDirtyMax) cq_publish_all(env);
-  if (env.dirty_count < TransportEnv::kDirtyMax) {
-    lane.dirty = true;
-    env.dirty[env.dirty_count++] = &cq;
-    return;
-  }
-  // The list is full of queues whose event found no room: this one is shown at once, even if it
-  // should be held back, since nothing would come back to it.
-  publish(lane);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!notify(env, cq, lane.solicited)) ++env.counters->events_lost;
-  lane.solicited = false;
+  lane.dirty = true;
+  lane.next_dirty = env.dirty;
+  env.dirty = &cq;
 }
 
 void cq_hold(TransportEnv& env, CompletionQueue& cq, uint64_t ticket) {
-  if (!env.grace.over(ticket)) cq.lanes[env.engine_index].held_until = ticket;
+  if (!env.grace.over(ticket)) cq.lanes[env.engine_index].grace_ticket = ticket;
 }
 
 bool cq_held(TransportEnv& env, const CompletionQueue& cq) {
-  return !env.grace.over(cq.lanes[env.engine_index].held_until);
+  return !env.grace.over(cq.lanes[env.engine_index].grace_ticket);
 }
 
 bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
@@ -76,34 +118,62 @@ bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
 }
 
 void cq_publish_all(TransportEnv& env) {
-  if (env.dirty_count == 0) return;
-  for (uint32_t i = 0; i < env.dirty_count; ++i) {
-    CqLane& lane = env.dirty[i]->lanes[env.engine_index];
-    if (lane.held_until != 0 && env.grace.over(lane.held_until)) lane.held_until = 0;
-    if (lane.held_until == 0) publish(lane);
+  if (env.dirty == nullptr) return;
+  const uint32_t self = env.engine_index;
+  for (CompletionQueue* cq = env.dirty; cq != nullptr; cq = cq->lanes[self].next_dirty) {
+    CqLane& lane = cq->lanes[self];
+    if (lane.grace_ticket != 0 && env.grace.over(lane.grace_ticket)) lane.grace_ticket = 0;
+    if (lane.grace_ticket == 0) publish(lane);
   }
   // One fence for all of them: every lane is published before any `armed` is read.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < env.dirty_count; ++i) {
-    CompletionQueue& cq = *env.dirty[i];
-    CqLane& lane = cq.lanes[env.engine_index];
-    if (lane.held_until == 0 && notify(env, cq, lane.solicited)) {
-      lane.dirty = false;
-      lane.solicited = false;
+  CompletionQueue* next = env.dirty;
+  env.dirty = nullptr;
+  while (next != nullptr) {
+    CompletionQueue& cq = *next;
+    CqLane& lane = cq.lanes[self];
+    next = lane.next_dirty;
+    lane.dirty = false;
+    if (lane.grace_ticket == 0) {
+      consider(env, cq, lane);
     } else {
-      env.dirty[kept++] = &cq;  // looked at again at the end of the next input
+      cq_mark_dirty(env, cq);  // looked at again at the end of the next input
     }
   }
-  env.dirty_count = kept;
 }
 
-bool cq_has_entries(const CompletionQueue& cq) {
+void cq_raise_held(TransportEnv& env) {
+  if (env.now < env.held_deadline) return;
+  env.held_deadline = kNever;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < env.held_count; ++i) {
+    CompletionQueue& cq = *env.held[i];
+    CqLane& lane = cq.lanes[env.engine_index];
+    if (lane.held != 0 && env.now < lane.held_until) {
+      env.held_deadline = std::min(env.held_deadline, lane.held_until);
+      env.held[kept++] = &cq;
+      continue;
+    }
+    lane.held_back = false;
+    if (lane.held != 0) notify(env, cq, lane);
+  }
+  env.held_count = kept;
+}
+
+void cq_forget(TransportEnv& env, CompletionQueue& cq) {
+  CqLane& lane = cq.lanes[env.engine_index];
+  remove_dirty(env, cq);
+  remove_held(env, cq);
+  env.events.forget(lane.events);
+}
+
+bool cq_has_entries(CompletionQueue& cq) {
   for (uint32_t i = 0; i < cq.lane_count; ++i) {
-    const CqLane& lane = cq.lanes[i];
+    CqLane& lane = cq.lanes[i];
     const uint32_t end = lane.producer.load(std::memory_order_acquire);
+    if (lane.moved.load(std::memory_order_acquire)) cq_follow(lane);
     for (uint32_t at = lane.consumer.load(std::memory_order_relaxed); at != end; ++at) {
-      if (lane.entries[at & lane.mask].qp != nullptr) return true;
+      if (lane.read_entries[at & lane.read_mask].qp != nullptr) return true;
     }
   }
   return false;
@@ -121,8 +191,9 @@ void cq_take_back(CompletionQueue& cq, const void* qp) {
   for (uint32_t i = 0; i < cq.lane_count; ++i) {
     CqLane& lane = cq.lanes[i];
     const uint32_t end = lane.producer.load(std::memory_order_acquire);
+    if (lane.moved.load(std::memory_order_acquire)) cq_follow(lane);
     for (uint32_t at = lane.consumer.load(std::memory_order_relaxed); at != end; ++at) {
-      Cqe& entry = lane.entries[at & lane.mask];
+      Cqe& entry = lane.read_entries[at & lane.read_mask];
       if (entry.qp == qp) entry.qp = nullptr;
     }
   }

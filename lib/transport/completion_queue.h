@@ -9,6 +9,7 @@
 
 #include "base/spsc_ring.h"
 #include "base/types.h"
+#include "transport/event_list.h"
 
 namespace uroce::transport {
 
@@ -76,22 +77,44 @@ struct alignas(64) Cqe {
 };
 static_assert(sizeof(Cqe) == 64);
 
-// One engine's lane.
+struct CompletionQueue;
+
+// One engine's lane. Entry `index` lies at index & mask of the ring; indexes run freely and go on
+// when the ring is changed for another one (completion_resize.cc).
 struct CqLane {
-  Cqe* entries = nullptr;
+  Cqe* entries = nullptr;  // engine: the ring that is filled
   uint32_t mask = 0;
   uint32_t depth = 0;
+  EventSource events;       // engine: not fetched yet
+  uint32_t noticed = 0;     // engine: entries that have been looked at for notification
+  uint32_t held = 0;        // engine: entries for which an event is held back
+  Time held_until{};        // engine: when that ends
+  bool held_back = false;   // engine: on its list of queues with such an event
+  uint32_t moved_from = 0;  // engine: entries before this lie in the ring before
   alignas(kCacheLine) std::atomic<uint32_t> producer{0};
   uint32_t written = 0;          // engine: entries filled, published at the end of the burst
   uint32_t cached_consumer = 0;  // engine's copy
   bool dirty = false;            // engine: on its list of queues to publish
   bool solicited = false;        // engine: one of the unpublished entries is a solicited event
-  uint64_t held_until = 0;       // engine: ticket before which nothing is published; 0: none
+  // Engine: nothing is published before this grace period is over; 0: at once.
+  uint64_t grace_ticket = 0;
+  CompletionQueue* next_dirty = nullptr;  // engine: its list of queues to publish
+  // The engine fills another ring than the consumer reads: the consumer has to follow.
+  std::atomic<bool> moved{false};
   alignas(kCacheLine) std::atomic<uint32_t> consumer{0};
+  Cqe* read_entries = nullptr;  // consumer: the ring that is read
+  uint32_t read_mask = 0;
 };
 
 // What ib_req_notify_cq armed. One event per arming.
 enum class CqArm : uint32_t { kNone = 0, kSolicited = 1, kNextComp = 2 };
+
+// When an event that was armed is raised: after `count` completions, or `period_us` after the first
+// of them, whichever comes first; each lane counts for itself. 0 for the period: at once.
+struct CqModeration {
+  uint16_t count = 0;  // 0: the period alone
+  uint16_t period_us = 0;
+};
 
 struct CompletionQueue {
   CqLane* lanes = nullptr;  // one per engine of the device
@@ -99,6 +122,7 @@ struct CompletionQueue {
   void* user = nullptr;  // the device's object, handed back in events
   std::atomic<CqArm> armed{CqArm::kNone};
   std::atomic<bool> overrun{false};
+  std::atomic<CqModeration> moderation{CqModeration{}};
   uint32_t next_lane = 0;  // consumer: where the next poll begins, so that no lane starves
 };
 
@@ -119,10 +143,18 @@ void cq_hold(TransportEnv& env, CompletionQueue& cq, uint64_t ticket);
 bool cq_held(TransportEnv& env, const CompletionQueue& cq);
 
 // Publishes all lanes that have become dirty, one release store each, and raises an event for
-// each armed queue; a queue whose event finds the event ring full, or which is held back, is
-// tried again at the next call.
-// Called once at the end of every engine input.
+// each armed queue, unless its moderation holds it back. Queues that wait for a grace period stay
+// on the list. Called once at the end of every engine input.
 void cq_publish_all(TransportEnv& env);
+
+// Raises the events that have been held back long enough; env.held_deadline says when to call.
+void cq_raise_held(TransportEnv& env);
+
+// The queue is going: this engine's lists forget it, events that nobody has fetched too.
+void cq_forget(TransportEnv& env, CompletionQueue& cq);
+
+// Consumer side: goes over to the ring that the engine fills; entries that wait go along.
+void cq_follow(CqLane& lane);
 
 // Consumer side, one thread at a time: calls take(entry) for up to `count` entries, in order of
 // each lane, where they lie; entries taken back are skipped. Returns how many were taken.
@@ -134,9 +166,11 @@ inline uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Take&& take) {
     CqLane& lane = cq.lanes[lane_index];
     uint32_t at = lane.consumer.load(std::memory_order_relaxed);
     const uint32_t end = lane.producer.load(std::memory_order_acquire);
+    if (lane.moved.load(std::memory_order_acquire)) [[unlikely]]
+      cq_follow(lane);
     if (at != end) {
       while (at != end && taken < count) {
-        const Cqe& entry = lane.entries[at++ & lane.mask];
+        const Cqe& entry = lane.read_entries[at++ & lane.read_mask];
         if (entry.qp == nullptr) continue;
         take(entry);
         ++taken;
@@ -150,9 +184,9 @@ inline uint32_t cq_poll(CompletionQueue& cq, uint32_t count, Take&& take) {
 }
 
 // Consumer side: whether a poll would find something.
-bool cq_has_entries(const CompletionQueue& cq);
+bool cq_has_entries(CompletionQueue& cq);
 
-// Any thread: asks for one event for the next completion (kNextComp) or the next solicited or
+// Consumer side: asks for one event for the next completion (kNextComp) or the next solicited or
 // failed one (kSolicited); an arming for more is not narrowed. True: entries wait already, for
 // which no event will come; poll again.
 bool cq_arm(CompletionQueue& cq, CqArm arm);

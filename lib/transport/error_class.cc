@@ -35,15 +35,18 @@ bool complete_oldest_receive(QpContext& qp, TransportEnv& env, WcStatus status) 
   return room;
 }
 
-void flush_send(QpContext& qp, TransportEnv& env) {
+// False: the CQ was full; all slots have come back all the same.
+bool flush_send(QpContext& qp, TransportEnv& env) {
   SendQueue& send = qp.queues->send;
   uint32_t index = send.consumer.load(std::memory_order_relaxed);
+  bool room = true;
   while (send.posted(index)) {
-    complete_oldest_send(qp, env, WcStatus::kWrFlushErr);
+    room = complete_oldest_send(qp, env, WcStatus::kWrFlushErr) && room;
     ++index;
   }
   qp.req.next_index = qp.req.begun_index = index;
   qp.req.next_packet = 0;
+  return room;
 }
 
 void flush_receive(QpContext& qp, TransportEnv& env) {
@@ -73,20 +76,21 @@ void to_error(QpContext& qp, TransportEnv& env) {
   qp.resp.recv_wqe_held = false;
   flush(qp, env);
   // What the shared queue holds is others' work: only this tells that no completion follows.
-  if (first && qp.srq != nullptr) env.raise(EventType::kQpLastWqeReached, qp.user);
+  if (first && qp.srq != nullptr) env.raise(qp.events, EventType::kQpLastWqeReached, qp.user);
 }
 
 }  // namespace
 
 void fail_send(QpContext& qp, TransportEnv& env, WcStatus status) {
   SendQueue& send = qp.queues->send;
+  bool room = true;
   if (send.posted(send.consumer.load(std::memory_order_relaxed))) {
-    complete_oldest_send(qp, env, status);
+    room = complete_oldest_send(qp, env, status);
   }
   if (qp.type != QpType::kUd && qp.type != QpType::kGsi && qp.type != QpType::kUc) {
-    enter_error(qp, env);
-    return;
+    return move_to_error(qp, env);
   }
+  if (!room) return enter_error(qp, env);
   // Nobody was promised a message that nothing acknowledges: receiving goes on.
   set_state(qp, QpState::kSqe);
   stop_requester(qp);
@@ -97,21 +101,27 @@ void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn) {
   const QpAttributes& attributes = qp.attributes;
   const bool not_ready = status == WcStatus::kRnrRetryExcErr;
   ++(not_ready ? env.counters->rnr_nak_retry_err : env.counters->retry_exceeded_err);
-  env.raise(Event{EventType::kGaveUp, nullptr,
-                  GaveUp{.when = env.now,
-                         .peer = attributes.av.dgid,
-                         .qpn = qp.qpn,
-                         .peer_qpn = attributes.dest_qpn,
-                         .psn = psn,
-                         .not_ready = not_ready,
-                         .retry_count = attributes.retry_count,
-                         .rnr_retry = attributes.rnr_retry,
-                         .timeout = attributes.timeout}});
+  const bool noted = env.events.note({.when = env.now,
+                                      .peer = attributes.av.dgid,
+                                      .qpn = qp.qpn,
+                                      .peer_qpn = attributes.dest_qpn,
+                                      .psn = psn,
+                                      .not_ready = not_ready,
+                                      .retry_count = attributes.retry_count,
+                                      .rnr_retry = attributes.rnr_retry,
+                                      .timeout = attributes.timeout});
+  if (!noted) ++env.counters->events_lost;
   fail_send(qp, env, status);
 }
 
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
-  if (qp.resp.recv_wqe_held) complete_oldest_receive(qp, env, status);
+  if (qp.resp.recv_wqe_held) {
+    complete_oldest_receive(qp, env, status);
+  } else {
+    // No completion tells of it (IBA C9-222.1 for access).
+    const bool access = status == WcStatus::kRemAccessErr;
+    env.raise(qp.events, access ? EventType::kQpAccessErr : EventType::kQpReqErr, qp.user);
+  }
   to_error(qp, env);
 }
 
@@ -121,13 +131,22 @@ void end_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
 }
 
 void enter_error(QpContext& qp, TransportEnv& env) {
+  if (qp.state != QpState::kErr) env.raise(qp.events, EventType::kQpFatal, qp.user);
+  move_to_error(qp, env);
+}
+
+void move_to_error(QpContext& qp, TransportEnv& env) {
   qp.resp.responses_head = qp.resp.responses_tail;  // what was still owed is dropped
   to_error(qp, env);
 }
 
 void flush(QpContext& qp, TransportEnv& env) {
-  flush_send(qp, env);
-  if (qp.state == QpState::kErr) flush_receive(qp, env);
+  const bool room = flush_send(qp, env);
+  if (qp.state == QpState::kErr) {
+    flush_receive(qp, env);
+  } else if (!room) {
+    enter_error(qp, env);
+  }
 }
 
 void reset_queues(QpContext& qp) {

@@ -17,18 +17,23 @@ void fail_send(QpContext& qp, TransportEnv& env, WcStatus status);
 // refused last: one event for the log, then fail_send.
 void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn);
 
-// The responder refuses for good: the held receive WQE, if any, ends with `status`; the queue
-// pair goes to ERR. The NAK, if any, has been queued before and still goes out.
+// The responder refuses for good: the held receive WQE ends with `status`, or, when none is held,
+// an event says so (QP_ACCESS_ERR with kRemAccessErr, else QP_REQ_ERR); the queue pair goes to ERR.
+// The NAK, if any, has been queued before and still goes out.
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status);
 
 // The receive WQE at the head of the queue (posted, or taken from a shared receive queue) ends with
 // `status`; the queue pair goes on, but for a full CQ.
 void end_receive(QpContext& qp, TransportEnv& env, WcStatus status);
 
-// Moves the queue pair to ERR (modify, CQ overrun) and flushes both queues.
+// Something of the queue pair's own is past repair (its CQ is full): event QP_FATAL, then as below.
 void enter_error(QpContext& qp, TransportEnv& env);
 
-// In ERR: flushes what was posted since.
+// Moves the queue pair to ERR and flushes both queues; what it still owed its peer is dropped. No
+// event, but for LAST_WQE_REACHED where receives are shared.
+void move_to_error(QpContext& qp, TransportEnv& env);
+
+// In ERR, or SQE: flushes what was posted since.
 void flush(QpContext& qp, TransportEnv& env);
 
 // Empties both queues without completions (to RESET) and sets all transport state back.

@@ -113,7 +113,7 @@ TEST_F(ErrorClass, WithoutAHeldReceiveAllReceivesAreFlushed) {
 
 TEST_F(ErrorClass, ModifyToErrorDropsWhatIsStillOwed) {
   qp->resp.responses_tail = 3;
-  enter_error(*qp, env);
+  move_to_error(*qp, env);
   EXPECT_EQ(qp->resp.responses_tail, qp->resp.responses_head);
   EXPECT_TRUE(events().empty());  // no asynchronous event
 }
@@ -144,7 +144,7 @@ TEST_F(ErrorClass, AFullCompletionQueueIsAnEventAndTheSlotsComeBackAllTheSame) {
   requests();
   nak(kLocalPsn + depth + 1, Aeth::kAckNoCredits);
   EXPECT_EQ(qp->state, QpState::kErr);
-  EXPECT_EQ(events(), std::vector<EventType>{EventType::kCqErr});
+  EXPECT_EQ(events(), (std::vector<EventType>{EventType::kCqErr, EventType::kQpFatal}));
   expect(send_completions(), std::vector<WcStatus>(depth, WcStatus::kSuccess), 1);
   EXPECT_EQ(qp->queues->send.consumer.load(), qp->queues->send.producer.load());
 }

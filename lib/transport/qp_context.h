@@ -13,6 +13,7 @@
 #include "base/counter.h"
 #include "base/types.h"
 #include "transport/completion_queue.h"
+#include "transport/event_list.h"
 #include "transport/qp_attributes.h"
 #include "transport/requester_state.h"
 #include "transport/responder_state.h"
@@ -65,6 +66,7 @@ struct QpContext {
   QpContext* timer_next = nullptr;
   QpContext* timer_previous = nullptr;
   uint32_t timer_bucket = 0;
+  EventSource events;           // not fetched yet
   uint8_t counted_timeout = 0;  // the ACK timeout code that the engine counts as armed; 0: none
 
   // Per-QP counters for users (testroce): of receive packets lost to an empty queue, etc.

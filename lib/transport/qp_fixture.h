@@ -114,10 +114,12 @@ class QpFixture : public ::testing::Test {
   // Makes the queue pair anew, in RTS and connected (RC), with fresh CQs. Lists nothing posted.
   void make(QpType type, bool ipv6 = false, PathMtu mtu = PathMtu::k1024,
             QpCapabilities capabilities = {64, 64, 4, 4, 64}, uint32_t cq_depth = 256) {
+    events();  // of the objects that go
     queue_block_ = aligned_block(qp_memory_bytes(type, capabilities));
     send_cq_block_ = aligned_block(cq_memory_bytes(cq_depth, 1));
     recv_cq_block_ = aligned_block(cq_memory_bytes(cq_depth, 1));
-    env.dirty_count = 0;
+    env.dirty = nullptr;
+    env.held_count = 0;
     qp = std::make_unique<QpContext>();
     qp->queues = carve_qp_memory(type, capabilities, queue_block_.get());
     qp->send_cq = carve_cq_memory(cq_depth, 1, send_cq_block_.get());
@@ -329,9 +331,8 @@ class QpFixture : public ::testing::Test {
   }
   std::vector<EventType> events() {
     std::vector<EventType> out;
-    while (env.event_head != env.event_tail) {
-      out.push_back(env.events[env.event_head++ % TransportEnv::kEventsMax].type);
-    }
+    Event event{};
+    while (env.events.take(event)) out.push_back(event.type);
     return out;
   }
   uint64_t dropped(wire::Drop reason) const {

@@ -85,8 +85,8 @@ void lay_out(uint32_t depth, CompletionQueue& cq, Carver& carver) {
   for (uint32_t i = 0; i < cq.lane_count; ++i) {
     Cqe* first = carver.objects<Cqe>(entries);
     if (cq.lanes == nullptr) continue;
-    cq.lanes[i].entries = first;
-    cq.lanes[i].mask = entries - 1;
+    cq.lanes[i].entries = cq.lanes[i].read_entries = first;
+    cq.lanes[i].mask = cq.lanes[i].read_mask = entries - 1;
     cq.lanes[i].depth = depth;
   }
 }

@@ -20,7 +20,12 @@ constexpr uint32_t kUcOnly = bit(QpType::kUc);
 constexpr uint32_t kUdOnly = bit(QpType::kUd);
 constexpr uint32_t kSpecial = bit(QpType::kSmi) | bit(QpType::kGsi);
 constexpr uint32_t kDatagrams = kUdOnly | kSpecial;
-constexpr uint32_t kConnected = kRcOnly | kUcOnly;
+constexpr uint32_t kXrcIniOnly = bit(QpType::kXrcIni);
+constexpr uint32_t kXrcTgtOnly = bit(QpType::kXrcTgt);
+constexpr uint32_t kConnected = kRcOnly | kUcOnly | kXrcIniOnly | kXrcTgtOnly;
+// Those without, and with, a responder that answers.
+constexpr uint32_t kSilent = kUcOnly | kXrcIniOnly;
+constexpr uint32_t kAnswering = kRcOnly | kXrcTgtOnly;
 
 // Where a transition may lead; `from` is the index.
 constexpr uint32_t kAlways = bit(QpState::kReset) | bit(QpState::kErr);
@@ -58,30 +63,39 @@ constexpr Rule kRules[] = {
     {QpState::kInit, QpState::kInit, kSpecial, 0, kAttrPkeyIndex | kAttrQkey},
 
     {QpState::kInit, QpState::kRtr, kDatagrams, 0, kAttrPkeyIndex | kAttrQkey},
-    {QpState::kInit, QpState::kRtr, kUcOnly, kPathNeeded,
+    {QpState::kInit, QpState::kRtr, kSilent, kPathNeeded,
      kAttrAltPath | kAttrAccessFlags | kAttrPkeyIndex},
-    {QpState::kInit, QpState::kRtr, kRcOnly, kPathNeeded | kAttrMaxDestRdAtomic | kAttrMinRnrTimer,
+    {QpState::kInit, QpState::kRtr, kAnswering,
+     kPathNeeded | kAttrMaxDestRdAtomic | kAttrMinRnrTimer,
      kAttrAltPath | kAttrAccessFlags | kAttrPkeyIndex},
 
     {QpState::kRtr, QpState::kRts, kDatagrams, kAttrSqPsn, kAttrCurState | kAttrQkey},
     {QpState::kRtr, QpState::kRts, kUcOnly, kAttrSqPsn, kAttrCurState | kPathChange},
     {QpState::kRtr, QpState::kRts, kRcOnly, kAttrSqPsn | kRetries,
      kAttrCurState | kPathChange | kAttrMinRnrTimer},
+    {QpState::kRtr, QpState::kRts, kXrcIniOnly, kAttrSqPsn | kRetries, kAttrCurState | kPathChange},
+    {QpState::kRtr, QpState::kRts, kXrcTgtOnly, kAttrSqPsn | kAttrTimeout,
+     kAttrCurState | kPathChange | kAttrMinRnrTimer},
 
     {QpState::kRts, QpState::kRts, kDatagrams, 0, kAttrCurState | kAttrQkey},
-    {QpState::kRts, QpState::kRts, kUcOnly, 0, kAttrCurState | kPathChange},
-    {QpState::kRts, QpState::kRts, kRcOnly, 0, kAttrCurState | kPathChange | kAttrMinRnrTimer},
+    {QpState::kRts, QpState::kRts, kSilent, 0, kAttrCurState | kPathChange},
+    {QpState::kRts, QpState::kRts, kAnswering, 0, kAttrCurState | kPathChange | kAttrMinRnrTimer},
 
     {QpState::kRts, QpState::kSqd, kDatagrams | kConnected, 0, kAttrEnSqdAsyncNotify},
 
     {QpState::kSqd, QpState::kRts, kDatagrams, 0, kAttrCurState | kAttrQkey},
-    {QpState::kSqd, QpState::kRts, kUcOnly, 0, kAttrCurState | kPathChange},
-    {QpState::kSqd, QpState::kRts, kRcOnly, 0, kAttrCurState | kPathChange | kAttrMinRnrTimer},
+    {QpState::kSqd, QpState::kRts, kSilent, 0, kAttrCurState | kPathChange},
+    {QpState::kSqd, QpState::kRts, kAnswering, 0, kAttrCurState | kPathChange | kAttrMinRnrTimer},
 
     {QpState::kSqd, QpState::kSqd, kDatagrams, 0, kAttrPkeyIndex | kAttrQkey},
     {QpState::kSqd, QpState::kSqd, kUcOnly, 0, kAttrAv | kPathChange | kAttrPkeyIndex},
     {QpState::kSqd, QpState::kSqd, kRcOnly, 0,
      kAttrPort | kAttrAv | kRetries | kAttrMaxDestRdAtomic | kPathChange | kAttrPkeyIndex |
+         kAttrMinRnrTimer},
+    {QpState::kSqd, QpState::kSqd, kXrcIniOnly, 0,
+     kAttrPort | kAttrAv | kRetries | kPathChange | kAttrPkeyIndex},
+    {QpState::kSqd, QpState::kSqd, kXrcTgtOnly, 0,
+     kAttrPort | kAttrAv | kAttrTimeout | kAttrMaxDestRdAtomic | kPathChange | kAttrPkeyIndex |
          kAttrMinRnrTimer},
 
     {QpState::kSqe, QpState::kRts, kDatagrams, 0, kAttrCurState | kAttrQkey},
@@ -149,7 +163,7 @@ int apply_modify(QpContext& qp, TransportEnv& env, const QpAttributes& attribute
     reset_queues(qp);
     set_state(qp, next);
   } else if (next == QpState::kErr) {
-    if (qp.state != QpState::kErr) enter_error(qp, env);
+    if (qp.state != QpState::kErr) move_to_error(qp, env);
   } else if (next != qp.state) {
     set_state(qp, next);
     qp.attributes.sq_draining = next == QpState::kSqd;

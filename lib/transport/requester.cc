@@ -245,7 +245,7 @@ void raise_if_drained(QpContext& qp, TransportEnv& env) {
   const uint32_t oldest = qp.queues->send.consumer.load(std::memory_order_relaxed);
   if (!datagrams && oldest != qp.req.begun_index) return;
   qp.attributes.sq_draining = false;
-  if (qp.attributes.sqd_async_notify) env.raise(EventType::kSqDrained, qp.user);
+  if (qp.attributes.sqd_async_notify) env.raise(qp.events, EventType::kSqDrained, qp.user);
 }
 
 }  // namespace uroce::transport

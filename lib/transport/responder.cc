@@ -290,7 +290,7 @@ void take_operation(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, 
 void note_established(QpContext& qp, TransportEnv& env) {
   if (qp.resp.established) return;
   qp.resp.established = true;
-  if (qp.state == QpState::kRtr) env.raise(EventType::kCommEst, qp.user);
+  if (qp.state == QpState::kRtr) env.raise(qp.events, EventType::kCommEst, qp.user);
 }
 
 bool takes_requests(QpState state) {

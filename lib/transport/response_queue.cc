@@ -203,7 +203,7 @@ void owe_operation(QpContext& qp, Psn psn, Opcode opcode, uint64_t original) {
 }
 
 // In ERR too: what is left there leads up to the NAK that was the reason, or there is nothing left
-// (enter_error drops the queue).
+// (move_to_error drops the queue).
 bool response_ready(const QpContext& qp) { return waiting(qp) != 0; }
 
 bool emit_response(QpContext& qp, TransportEnv& env, TxSlot& slot) {

@@ -60,8 +60,8 @@ class Retry : public QpFixture {
   }
   std::vector<GaveUp> gave_up() {
     std::vector<GaveUp> notes;
-    for (; env.event_head != env.event_tail; ++env.event_head) {
-      const Event& event = env.events[env.event_head % TransportEnv::kEventsMax];
+    Event event{};
+    while (env.events.take(event)) {
       if (event.type == EventType::kGaveUp) notes.push_back(event.gave_up);
     }
     return notes;

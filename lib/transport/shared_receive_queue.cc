@@ -33,7 +33,7 @@ void check_limit(SharedReceiveQueue& srq, TransportEnv& env) {
   for (; ring != nullptr; ring = ring->next.load(std::memory_order_acquire)) left += ring->queued();
   // A limit that was armed anew just now is judged when the next WQE is taken.
   if (left < limit && srq.limit.compare_exchange_strong(limit, 0, std::memory_order_relaxed)) {
-    env.raise(EventType::kSrqLimitReached, srq.user);
+    env.raise(srq.events, EventType::kSrqLimitReached, srq.user);
   }
 }
 

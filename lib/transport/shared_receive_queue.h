@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "transport/event_list.h"
 #include "transport/work_queue.h"
 
 namespace uroce::transport {
@@ -41,6 +42,7 @@ struct SharedReceiveQueue {
   uint32_t pd = 0;       // in whose keys its scatter lists are
   uint32_t sge_max = 0;  // of a scatter list
   void* user = nullptr;  // the face's handle, for events
+  EventSource events;    // the engine's: not fetched yet
 };
 
 // What posting threads know of it, under their lock.

@@ -46,7 +46,7 @@ namespace uroce::transport {
   X(cnp_received)                   /* congestion notifications for QPs of ours */  \
   X(handed_off)                     /* frames passed to another engine */           \
   X(cq_overrun)                     /* completions that found their CQ full */      \
-  X(events_lost)                    /* events that found the event ring full */     \
+  X(events_lost)                    /* notes of failed connections, too many */     \
   X(clock_gaps)                     /* turns that found a quarter of a timeout gone */
 
 struct TransportCounters {

@@ -13,7 +13,7 @@
 #include "base/types.h"
 #include "memory/key_table.h"
 #include "transport/completion_queue.h"
-#include "transport/event.h"
+#include "transport/event_list.h"
 #include "transport/transport_counters.h"
 #include "wire/drop.h"
 
@@ -39,24 +39,18 @@ struct TransportEnv {
   bool selective_repeat = true;      // false: every NAK is answered with plain go-back-N
   bool tail_probe = true;            // false: only the ACK timer notices what no NAK names
 
-  // CQs with entries to publish; at most one entry per CQ.
-  static constexpr uint32_t kDirtyMax = 256;
-  std::array<CompletionQueue*, kDirtyMax> dirty{};
-  uint32_t dirty_count = 0;
+  CompletionQueue* dirty = nullptr;  // CQs with entries to publish, linked by their lanes
 
-  // Bounded ring of events for Engine::poll_event. When it is full the oldest duplicate kind is
-  // dropped with a counter (events_lost): CQ notifications are re-raised by re-arming.
-  static constexpr uint32_t kEventsMax = 1024;
-  std::array<Event, kEventsMax> events{};
-  uint32_t event_head = 0;
-  uint32_t event_tail = 0;
-  void raise(EventType type, void* object) { raise(Event{type, object}); }
-  void raise(const Event& event) {
-    if (event_tail - event_head == kEventsMax) {
-      ++counters->events_lost;
-      return;
-    }
-    events[event_tail++ % kEventsMax] = event;
+  // CQs whose event is held back by their moderation; at most one entry per CQ.
+  static constexpr uint32_t kHeldMax = 256;
+  std::array<CompletionQueue*, kHeldMax> held{};
+  uint32_t held_count = 0;
+  Time held_deadline = kNever;  // no later than the first of them is due
+
+  // For Engine::poll_event.
+  EventList events;
+  void raise(EventSource& source, EventType type, void* object) {
+    events.raise(source, type, object);
   }
 };
 

@@ -86,8 +86,23 @@ int ib_req_notify_cq(ib_cq* cq, ib_cq_notify_flags flags) {
   if ((what != IB_CQ_SOLICITED && what != IB_CQ_NEXT_COMP) || (flags & ~known) != 0) {
     return -EINVAL;
   }
-  const bool waiting = transport::cq_arm(*of(cq).handle.queue, what == IB_CQ_NEXT_COMP
-                                                                   ? transport::CqArm::kNextComp
-                                                                   : transport::CqArm::kSolicited);
+  device::CqHandle& handle = of(cq).handle;
+  const device::SpinGuard guard(handle.poll_lock, handle.exclusive);
+  const bool waiting =
+      transport::cq_arm(*handle.queue, what == IB_CQ_NEXT_COMP ? transport::CqArm::kNextComp
+                                                               : transport::CqArm::kSolicited);
   return waiting && (flags & IB_CQ_REPORT_MISSED_EVENTS) != 0 ? 1 : 0;
+}
+
+int ib_resize_cq(ib_cq* cq, int cqe) {
+  if (cqe < 1) return -EINVAL;
+  const int error = of(cq->device).object->resize_cq(of(cq).handle, static_cast<uint32_t>(cqe));
+  if (error == 0) cq->cqe = cqe;
+  return error;
+}
+
+int rdma_set_cq_moderation(ib_cq* cq, __u16 cq_count, __u16 cq_period) {
+  of(cq).handle.queue->moderation.store({.count = cq_count, .period_us = cq_period},
+                                        std::memory_order_relaxed);
+  return 0;
 }

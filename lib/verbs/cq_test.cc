@@ -169,5 +169,70 @@ TEST_F(CqTest, AnOverflowIsAnErrorEventOnce) {
   EXPECT_EQ(ib_destroy_cq(cq), 0);
 }
 
+// The queue pair whose completion found no room is told, too.
+TEST_F(CqTest, AQueuePairThatOverflowsItsQueueFailsAndSaysSo) {
+  const ib_cq_init_attr small{.cqe = 1, .comp_vector = 0, .flags = 0};
+  ib_cq* cq = ib_create_cq(ibdev_, nullptr, nullptr, nullptr, &small);
+  ASSERT_FALSE(IS_ERR(cq));
+  std::vector<ib_event_type> events;
+  ib_qp_init_attr attr = init(IB_QPT_UD);
+  attr.send_cq = cq;
+  attr.event_handler = [](ib_event* event, void* to) {
+    static_cast<std::vector<ib_event_type>*>(to)->push_back(event->event);
+  };
+  attr.qp_context = &events;
+  ib_qp* qp = ib_create_qp(pd_, &attr);
+  ASSERT_FALSE(IS_ERR(qp));
+  bring_to(qp, IB_QPS_RTS);
+  ib_ah* ah = handle_to(device::kTestIpv4);
+  for (__u64 i = 0; i < 2; ++i) {
+    ASSERT_EQ(post_datagram(qp, ah, 0x77, memory_.data(), 8, i), 0);
+  }
+  bed_.settle();
+  EXPECT_EQ(events, std::vector{IB_EVENT_QP_FATAL});
+  ib_qp_attr now{};
+  ib_qp_init_attr made{};
+  ASSERT_EQ(ib_query_qp(qp, &now, 0, &made), 0);
+  EXPECT_EQ(now.qp_state, IB_QPS_ERR);
+  EXPECT_EQ(ib_destroy_qp(qp), 0);
+  EXPECT_EQ(ib_destroy_cq(cq), 0);
+}
+
+TEST_F(CqTest, ResizingKeepsWhatWaits) {
+  const auto [a, b] = connected();
+  for (int i = 0; i < 3; ++i) message(a, b);
+  EXPECT_EQ(ib_resize_cq(cq_, 2), -EINVAL);
+  EXPECT_EQ(ib_resize_cq(cq_, 0), -EINVAL);
+  EXPECT_EQ(ib_resize_cq(cq_, ibdev_->attrs.max_cqe + 1), -EINVAL);
+  EXPECT_EQ(cq_->cqe, 64);
+  EXPECT_EQ(ib_resize_cq(cq_, 3), 0);
+  EXPECT_EQ(cq_->cqe, 3);
+  EXPECT_EQ(poll().size(), 3u);
+  EXPECT_EQ(ib_resize_cq(cq_, 500), 0);
+  for (int i = 0; i < 8; ++i) message(a, b);
+  EXPECT_EQ(poll().size(), 8u);
+}
+
+// CQ-06: three of four wait for the period; the engine's clock ends it.
+TEST_F(CqTest, ModerationHoldsTheEventBackForAtMostThePeriod) {
+  const auto [a, b] = connected();
+  EXPECT_EQ(rdma_set_cq_moderation(cq_, 4, 60'000), 0);
+  EXPECT_EQ(ib_req_notify_cq(cq_, IB_CQ_NEXT_COMP), 0);
+  for (int i = 0; i < 3; ++i) message(a, b);
+  EXPECT_EQ(completion_events_, 0);
+  bed_.pass(std::chrono::milliseconds(60));
+  bed_.settle();
+  EXPECT_EQ(completion_events_, 1);
+  poll();
+  EXPECT_EQ(ib_req_notify_cq(cq_, IB_CQ_NEXT_COMP), 0);
+  for (int i = 0; i < 4; ++i) message(a, b);
+  EXPECT_EQ(completion_events_, 2);
+  EXPECT_EQ(rdma_set_cq_moderation(cq_, 0, 0), 0);
+  poll();
+  EXPECT_EQ(ib_req_notify_cq(cq_, IB_CQ_NEXT_COMP), 0);
+  message(a, b);
+  EXPECT_EQ(completion_events_, 3);
+}
+
 }  // namespace
 }  // namespace uroce::verbs
