@@ -378,7 +378,7 @@ TEST_F(ResponderTest, FullCompletionQueueEndsTheQueuePairWithoutAnAck) {
   deliver(message(false, pattern(4)));
   EXPECT_EQ(qp->state, QpState::kErr);
   EXPECT_TRUE(responses().empty());
-  EXPECT_EQ(events(), std::vector<EventType>{EventType::kCqErr});
+  EXPECT_EQ(events(), (std::vector<EventType>{EventType::kCqErr, EventType::kQpFatal}));
   EXPECT_EQ(recv_completions().size(), 1u);
 }
 
