@@ -21,7 +21,8 @@ inline bool pkeys_match(uint16_t a, uint16_t b) {
   return partition != 0 && partition == (b & 0x7FFFu) && ((a | b) & 0x8000u) != 0;
 }
 
-// Whether a queue pair of this type speaks the service that the opcode belongs to.
+// Whether a queue pair of this type speaks the service that the opcode belongs to. The two ends of
+// XRC are of different types: one takes answers only, the other requests only.
 inline bool service_fits(transport::QpType type, const wire::OpcodeInfo& opcode) {
   switch (type) {
     case transport::QpType::kRc:
@@ -31,9 +32,11 @@ inline bool service_fits(transport::QpType type, const wire::OpcodeInfo& opcode)
     case transport::QpType::kUd:
     case transport::QpType::kGsi:
       return opcode.has(wire::kUd);
-    case transport::QpType::kSmi:
     case transport::QpType::kXrcIni:
+      return opcode.has(wire::kXrc) && opcode.has(wire::kResponse);
     case transport::QpType::kXrcTgt:
+      return opcode.has(wire::kXrc) && !opcode.has(wire::kResponse);
+    case transport::QpType::kSmi:
       return false;
   }
   return false;
@@ -64,7 +67,7 @@ inline wire::Drop admit(const transport::QpContext& qp, const wire::ParsedFrame&
   if (!pkeys_match(frame.pkey, qp.pkey)) return wire::Drop::kPkey;
   if (!service_fits(qp.type, *frame.info)) return wire::Drop::kQpType;
   if (!takes(qp.state, !frame.info->has(wire::kResponse))) return wire::Drop::kQpState;
-  if (qp.type == transport::QpType::kRc || qp.type == transport::QpType::kUc) {
+  if (transport::is_connected(qp.type)) {
     const transport::AddressVector& av = qp.attributes.av;
     if (!frame.source_is(av.dgid) || !frame.destination_is(av.sgid))
       return wire::Drop::kSourceAddress;

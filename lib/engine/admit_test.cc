@@ -75,6 +75,27 @@ TEST_F(Admit, ServiceAndTypeMustFit) {
   }
 }
 
+TEST_F(Admit, OfXrcTheInitiatorTakesAnswersAndTheTargetRequests) {
+  for (const QpType type : {QpType::kXrcIni, QpType::kXrcTgt}) {
+    qp.type = type;
+    packet.opcode = Opcode::kXrcSendOnly;
+    EXPECT_EQ(verdict(), type == QpType::kXrcTgt ? Drop::kNone : Drop::kQpType);
+    packet.opcode = Opcode::kXrcAcknowledge;
+    EXPECT_EQ(verdict(), type == QpType::kXrcIni ? Drop::kNone : Drop::kQpType);
+    packet.opcode = Opcode::kRcSendOnly;
+    EXPECT_EQ(verdict(), Drop::kQpType);
+    packet.opcode = Opcode::kRcAcknowledge;
+    EXPECT_EQ(verdict(), Drop::kQpType);
+  }
+}
+
+TEST_F(Admit, AnXrcPacketComesFromTheOtherEnd) {
+  qp.type = QpType::kXrcTgt;
+  packet.opcode = Opcode::kXrcSendOnly;
+  packet.source = Gid::from_ipv4(0x0A000003);
+  EXPECT_EQ(verdict(), Drop::kSourceAddress);
+}
+
 TEST_F(Admit, StatesTakeWhatTheTableSays) {
   struct Row {
     QpState state;

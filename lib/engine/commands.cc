@@ -25,8 +25,8 @@ QpContext* find(EngineState& engine, Qpn qpn) {
 }
 
 int create_qp(EngineState& engine, const CreateQpCommand& command) {
-  const bool supported = command.type == QpType::kRc || command.type == QpType::kUc ||
-                         command.type == QpType::kUd || command.type == QpType::kGsi;
+  const bool supported = transport::is_connected(command.type) || command.type == QpType::kUd ||
+                         command.type == QpType::kGsi;
   if (!supported) return -EOPNOTSUPP;
   const bool gsi = command.type == QpType::kGsi;
   if (!engine.qps.owns(command.qpn) || gsi != (command.qpn == kGsiQpn)) return -EINVAL;

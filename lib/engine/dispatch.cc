@@ -185,7 +185,7 @@ void deliver(EngineState& engine, QpContext& qp, const Packet& packet) {
   const wire::OpcodeInfo& opcode = *packet.parsed.info;
   if (qp.type == QpType::kUc) {
     transport::receive_unreliable(qp, engine.env, packet.parsed, packet.frame->arrival);
-  } else if (qp.type != QpType::kRc) {
+  } else if (!is_reliable(qp.type)) {
     transport::receive_datagram(qp, engine.env, packet.parsed, packet.frame->arrival);
   } else if (opcode.has(wire::kResponse)) {
     transport::receive_response(qp, engine.env, packet.parsed);

@@ -88,9 +88,8 @@ size_t emit_datagrams(EngineState& engine, QpContext& qp, std::span<TxSlot> slot
 size_t run_turn(EngineState& engine, std::span<TxSlot> slots) {
   QpContext& qp = engine.transmit.front();
   bool idle = false;
-  const bool connected = qp.type == QpType::kRc || qp.type == QpType::kUc;
-  const size_t filled =
-      connected ? emit_connected(engine, qp, slots, idle) : emit_datagrams(engine, qp, slots, idle);
+  const size_t filled = is_connected(qp.type) ? emit_connected(engine, qp, slots, idle)
+                                              : emit_datagrams(engine, qp, slots, idle);
   if (idle || engine.turn_left == 0) {
     engine.transmit.pop_front();
     engine.turn_left = engine.config.burst_per_qp;

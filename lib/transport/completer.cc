@@ -29,7 +29,6 @@ namespace uroce::transport {
 namespace {
 
 using wire::Drop;
-using wire::Opcode;
 
 bool alive(const QpContext& qp) { return qp.state == QpState::kRts || qp.state == QpState::kSqd; }
 bool waits_for_receiver(const QpContext& qp) { return qp.req.rnr_until != kNever; }
@@ -364,7 +363,7 @@ bool complete_one(QpContext& qp, TransportEnv& env, WcStatus status) {
 }  // namespace
 
 void receive_response(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
-  const bool acknowledges = frame.opcode == Opcode::kRcAcknowledge;
+  const bool acknowledges = frame.info->has(wire::kAckOp);
   if (qp.req.ahead(frame.psn) >= qp.req.outstanding()) {
     env.drops->count(acknowledges ? Drop::kStaleAcknowledge : Drop::kUnexpectedResponse);
     return;

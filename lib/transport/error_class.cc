@@ -59,7 +59,7 @@ void flush_receive(QpContext& qp, TransportEnv& env) {
 // Nothing is outstanding any more: no timer runs, no response is waited for.
 void stop_requester(QpContext& qp) {
   RequesterState& req = qp.req;
-  if (qp.type == QpType::kRc) req.next_psn = req.max_psn;  // the cursor may have gone back
+  if (is_reliable(qp.type)) req.next_psn = req.max_psn;  // the cursor may have gone back
   req.max_psn = req.unacked_psn = req.next_psn;
   restart_timers(req);
   end_recovery(req);

@@ -20,6 +20,17 @@ enum class QpType : uint8_t {
   kXrcTgt = 10,  // answers them, with the receive work of XRC shared receive queues
 };
 
+// Reliable: acknowledged, with retries; RC and both ends of XRC.
+constexpr bool is_reliable(QpType type) {
+  return type == QpType::kRc || type == QpType::kXrcIni || type == QpType::kXrcTgt;
+}
+// Connected: with one other end.
+constexpr bool is_connected(QpType type) { return is_reliable(type) || type == QpType::kUc; }
+// Whether a reliable queue pair of this type executes requests, and owes answers.
+constexpr bool answers_requests(QpType type) {
+  return type == QpType::kRc || type == QpType::kXrcTgt;
+}
+
 enum class QpState : uint8_t {
   kReset = 0,
   kInit = 1,

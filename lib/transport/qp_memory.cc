@@ -73,7 +73,7 @@ void lay_out(QpType type, const QpCapabilities& capabilities, QpQueues& queues, 
   queues.send.slots = carver.bytes(send_slots * queues.send.slot_bytes);
   queues.recv.slots = carver.bytes(recv_slots * queues.recv.slot_bytes);
   queues.progress = carver.objects<SendProgress>(send_slots);
-  if (type == QpType::kRc) {
+  if (answers_requests(type)) {
     queues.responses = carver.objects<Response>(kResponsesMax);
     queues.replay = carver.objects<ReplaySlot>(kReadAtomicMax);
   }

@@ -84,6 +84,22 @@ constexpr Row kRows[] = {
     {QpState::kSqe, QpState::kRts, QpType::kUc, 0x0, 0xa},
     {QpState::kSqe, QpState::kRts, QpType::kSmi, 0x0, 0x42},
     {QpState::kSqe, QpState::kRts, QpType::kGsi, 0x0, 0x42},
+    {QpState::kReset, QpState::kInit, QpType::kXrcIni, 0x38, 0x0},
+    {QpState::kReset, QpState::kInit, QpType::kXrcTgt, 0x38, 0x0},
+    {QpState::kInit, QpState::kInit, QpType::kXrcIni, 0x0, 0x38},
+    {QpState::kInit, QpState::kInit, QpType::kXrcTgt, 0x0, 0x38},
+    {QpState::kInit, QpState::kRtr, QpType::kXrcIni, 0x101180, 0x4018},
+    {QpState::kInit, QpState::kRtr, QpType::kXrcTgt, 0x129180, 0x4018},
+    {QpState::kRtr, QpState::kRts, QpType::kXrcIni, 0x12e00, 0x4400a},
+    {QpState::kRtr, QpState::kRts, QpType::kXrcTgt, 0x10200, 0x4c00a},
+    {QpState::kRts, QpState::kRts, QpType::kXrcIni, 0x0, 0x4400a},
+    {QpState::kRts, QpState::kRts, QpType::kXrcTgt, 0x0, 0x4c00a},
+    {QpState::kRts, QpState::kSqd, QpType::kXrcIni, 0x0, 0x4},
+    {QpState::kRts, QpState::kSqd, QpType::kXrcTgt, 0x0, 0x4},
+    {QpState::kSqd, QpState::kRts, QpType::kXrcIni, 0x0, 0x4400a},
+    {QpState::kSqd, QpState::kRts, QpType::kXrcTgt, 0x0, 0x4c00a},
+    {QpState::kSqd, QpState::kSqd, QpType::kXrcIni, 0x0, 0x46eb8},
+    {QpState::kSqd, QpState::kSqd, QpType::kXrcTgt, 0x0, 0x6c2b8},
 };
 
 // Transitions that exist, row by row: from RESET, INIT, RTR, RTS, SQD, SQE, ERR.

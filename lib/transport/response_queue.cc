@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "transport/error_class.h"
 #include "transport/responder.h"
+#include "transport/service.h"
 #include "wire/emit.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
@@ -59,7 +60,7 @@ wire::Bth begin_packet(const QpContext& qp, TransportEnv& env, TxSlot& slot, Opc
   slot.route = av.route;
   UROCE_ASSERT(slot.length <= slot.capacity);
   wire::Bth header;
-  header.opcode = opcode;
+  header.opcode = opcode_of(qp.type, opcode);
   header.pad = wire::pad_bytes(payload_bytes);
   header.pkey = qp.pkey;
   header.dest_qpn = qp.attributes.dest_qpn;
