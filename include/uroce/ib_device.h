@@ -32,6 +32,7 @@ union ib_gid {
 #define IB_DEVICE_RC_RNR_NAK_GEN (1ull << 12)
 #define IB_DEVICE_SRQ_RESIZE (1ull << 13)
 #define IB_DEVICE_MEM_WINDOW (1ull << 17)
+#define IB_DEVICE_XRC (1ull << 20)
 #define IB_DEVICE_MEM_MGT_EXTENSIONS (1ull << 21)
 #define IB_DEVICE_MEM_WINDOW_TYPE_2B (1ull << 24)
 #define IB_DEVICE_FLUSH_GLOBAL (1ull << 38)

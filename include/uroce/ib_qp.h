@@ -147,12 +147,18 @@ struct ib_qp {
   __u32 qp_num;  // 24 bits
   enum ib_qp_type qp_type;
   __u32 port;
+  struct ib_xrcd* xrcd;   // of an XRC target
+  struct ib_qp* real_qp;  // an XRC target's handle: the queue pair that it stands for; else itself
 };
 
-// Makes a queue pair in state RESET; init_attr->cap then holds what was granted. Types RC, UC and
-// UD as far as the transport has them. ERR_PTR: -EOPNOTSUPP: another type, or a create flag
+// Makes a queue pair in state RESET; init_attr->cap then holds what was granted. Types RC, UC,
+// UD and XRC (ib_xrc.h). ERR_PTR: -EOPNOTSUPP: another type, or a create flag
 // (BLOCK_MULTICAST_LOOPBACK is taken on UD only); -EINVAL: a CQ missing, a CQ or srq of another
 // device, a capability above the device's limits, an srq on GSI; -ENOMEM; -ETIMEDOUT.
+//
+// Of an XRC_INI recv_cq and the capabilities for receiving are not looked at; an srq is -EINVAL. Of
+// an XRC_TGT only xrcd, event_handler and qp_context are looked at; pd may be NULL. -EINVAL: an
+// XRC_TGT without xrcd, an xrcd with another type.
 //
 // With an srq the queue pair has no receive queue: max_recv_wr and max_recv_sge are not looked at
 // and 0 afterwards. In the error state it flushes the request of the message it was receiving, and

@@ -53,12 +53,23 @@ struct ib_srq {
   void (*event_handler)(struct ib_event*, void*);
   void* srq_context;
   enum ib_srq_type srq_type;
+  struct {
+    struct ib_cq* cq;
+    union {
+      struct {
+        struct ib_xrcd* xrcd;
+        __u32 srq_num;  // 24 bits; what initiators call it
+      } xrc;
+    };
+  } ext;
 };
 
 // Makes a shared receive queue. attr holds afterwards what was granted. The keys of its scatter
 // lists are looked up in `pd`, whatever the domain of the queue pair that takes them. Queue pairs
-// that name it at creation belong to the same engine as it does. ERR_PTR: -EOPNOTSUPP: another
-// type; -EINVAL: max_wr 0 or too large, max_sge too large, srq_limit above max_wr; -ENOMEM.
+// that name it at creation belong to the same engine as it does. One of XRC (ib_xrc.h) belongs to
+// the domain ext.xrc.xrcd and completes in ext.cq. ERR_PTR: -EOPNOTSUPP: another type; -EINVAL:
+// max_wr 0 or too large, max_sge too large, srq_limit above max_wr; XRC without ext.cq or
+// ext.xrc.xrcd; -ENOMEM.
 struct ib_srq* ib_create_srq(struct ib_pd* pd, struct ib_srq_init_attr* srq_init_attr);
 
 // Does what the mask names, all or nothing. What is posted stays, in order; a smaller max_wr holds
@@ -70,7 +81,9 @@ int ib_modify_srq(struct ib_srq* srq, struct ib_srq_attr* srq_attr, enum ib_srq_
 // Fills srq_attr with what holds now. 0.
 int ib_query_srq(struct ib_srq* srq, struct ib_srq_attr* srq_attr);
 
-// -EBUSY while a queue pair uses it. What is posted vanishes without completions.
+// -EBUSY while a queue pair uses it. What is posted vanishes without completions. One of XRC may go
+// at any time: requests that name it are then refused as invalid, and so is the rest of a message
+// that had begun.
 int ib_destroy_srq(struct ib_srq* srq);
 
 // Queues the list in order, up to the first request that is refused: that one is then in

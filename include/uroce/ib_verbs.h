@@ -35,5 +35,6 @@
 #include <uroce/ib_qp.h>
 #include <uroce/ib_srq.h>
 #include <uroce/ib_types.h>
+#include <uroce/ib_xrc.h>
 
 #endif  // UROCE_IB_VERBS_H

@@ -29,6 +29,7 @@ Device::Device(const DeviceSetup& setup)
       gateway_ipv4_(setup.gateway_ipv4),
       gateway_ipv6_(setup.gateway_ipv6),
       exclusive_(all_exclusive(setup.seats)),
+      ids_(*setup.ids),
       caller_(setup.seats, setup.driver),
       keys_(setup.shared->keys->capacity(), *setup.ids),
       qpns_(engine::QpnLayout::of(*setup.shared), *setup.ids),

@@ -52,11 +52,13 @@ struct DeviceSetup {
   Gid gateway_ipv6;
 };
 
+// Type XRC_TGT has an xrcd and nothing else that is a pointer; XRC_INI no recv_cq.
 struct QpRequest {
   transport::QpType type = transport::QpType::kRc;
   transport::QpCapabilities capabilities{};
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
+  Xrcd* xrcd = nullptr;
   Srq* srq = nullptr;  // then the capabilities for receiving are not looked at, and 0 afterwards
   bool signal_all = false;
   bool block_multicast_loopback = false;
@@ -64,6 +66,8 @@ struct QpRequest {
 };
 
 struct SrqRequest {
+  Xrcd* xrcd = nullptr;  // XRC, then with `cq`; else both nullptr
+  Cq* cq = nullptr;
   uint32_t wr_max = 0;
   uint32_t sge_max = 0;
   uint32_t limit = 0;
@@ -197,6 +201,9 @@ class Device {
   // may have the new depth.
   int resize_cq(CqHandle& handle, uint32_t depth);
   int destroy_cq(CqHandle& handle);
+  // An XRC domain is of one engine, the emptiest at its creation. -EBUSY: something is in it.
+  int create_xrcd(Xrcd*& xrcd);
+  int destroy_xrcd(Xrcd& xrcd);
   // A shared receive queue lives on one engine, and so do all queue pairs that use it. max_wr is
   // what was asked for.
   int create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle);
@@ -206,6 +213,7 @@ class Device {
   // -EBUSY while a queue pair uses it. What is posted vanishes.
   int destroy_srq(SrqHandle& handle);
   int create_qp(Pd& pd, const QpRequest& request, QpHandle& handle);
+  int create_xrc_target(const QpRequest& request, QpHandle& handle);
   int modify_qp(QpHandle& handle, const QpChange& change);
   // `change.attributes` and `change.path` are filled in; mask has kAttrAv when there is a path.
   int query_qp(QpHandle& handle, QpChange& change);
@@ -236,7 +244,11 @@ class Device {
   int build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
                  transport::AddressVector& vector);
 
+  int add_xrc_queue(Srq& srq, Lock& lock);
+  int forget_srq(Srq& srq, Lock& lock);
+  int remove_xrc_queue(Srq& srq, Lock& lock);
   int check_request(const QpRequest& request) const;
+  int make_qp(Pd* pd, const QpRequest& request, QpHandle& handle);
   void fill_handle(const Qp& qp, QpHandle& handle);
   void release_qp(Qp& qp);
 
@@ -255,12 +267,14 @@ class Device {
   const Gid gateway_ipv4_;
   const Gid gateway_ipv6_;
   const bool exclusive_;
+  IdSource& ids_;
 
   std::mutex lock_;     // everything below
   FairLock port_lock_;  // calls into port_; taken after lock_ or without it
   EngineCaller caller_;
   KeyAllocator keys_;
   QpnAllocator qpns_;
+  std::optional<KeyAllocator> xrc_numbers_;  // of XRC shared receive queues; made with the first
   GidTable gids_;
   GroupRegistry groups_;
   std::set<MacAddress> address_macs_;  // in groups_ for the port's own addresses
@@ -272,12 +286,14 @@ class Device {
   bool closing_ = false;
   bool gsi_exists_ = false;
   uint32_t next_pd_ = 1;
+  uint32_t next_xrcd_ = 1;
   Objects<Pd> pds_;
   Objects<Mr> mrs_;
   Objects<Mw> mws_;
   Objects<Ah> ahs_;
   Objects<Cq> cqs_;
   Objects<Srq> srqs_;
+  Objects<Xrcd> xrcds_;
   std::map<uint32_t, std::unique_ptr<Qp>> qps_;  // by QPN
 };
 

@@ -16,6 +16,7 @@ struct DeviceLimits {
   uint32_t cqe_max = 65535;    // entries of one CQ
   uint32_t qp_wr_max = 16384;  // work requests of one queue
   uint32_t srq_max = 1024;
+  uint32_t xrcd_max = 256;
   uint32_t srq_wr_max = 32768;      // receive work requests of one shared receive queue
   uint32_t sge_max = 32;            // of a gather or scatter list
   uint32_t inline_bytes_max = 512;  // of one work request

@@ -66,6 +66,14 @@ struct Cq {
   std::vector<std::shared_ptr<void>> rings;
 };
 
+// An XRC domain: which target queue pairs may take receives from which shared receive queues. It
+// lives on one engine, and so do all of them.
+struct Xrcd {
+  uint32_t number = 0;  // never 0, never reused
+  uint32_t engine = 0;
+  uint32_t use_count = 0;
+};
+
 // One ring of a shared receive queue with the memory that it lies in.
 struct SrqMemory {
   transport::SrqRing* ring = nullptr;
@@ -75,6 +83,8 @@ struct SrqMemory {
 struct Srq {
   SrqHandle* handle = nullptr;
   Pd* pd = nullptr;
+  Xrcd* xrcd = nullptr;  // XRC, with a CQ of its own; else nullptr
+  Cq* cq = nullptr;
   uint32_t engine = 0;  // also of every queue pair that uses it
   uint32_t wr_max = 0;
   uint32_t use_count = 0;
@@ -85,10 +95,11 @@ struct Srq {
 
 struct Qp {
   QpHandle* handle = nullptr;
-  Pd* pd = nullptr;
-  Cq* send_cq = nullptr;
-  Cq* recv_cq = nullptr;
+  Pd* pd = nullptr;       // XRC target: none
+  Cq* send_cq = nullptr;  // XRC target: none
+  Cq* recv_cq = nullptr;  // XRC: none
   Srq* srq = nullptr;
+  Xrcd* xrcd = nullptr;  // XRC target
   void* user = nullptr;
   transport::QpType type = transport::QpType::kRc;
   Qpn qpn;
@@ -112,7 +123,7 @@ struct QpHandle {
   Qpn qpn;
   transport::QpType type = transport::QpType::kRc;
   bool exclusive = false;        // one thread does everything: no locks
-  bool shares_receives = false;  // receives are posted to a shared receive queue only
+  bool shares_receives = false;  // no receives are posted here: the srq takes them, or XRC's do
   transport::QpCapabilities capabilities;
   const Pd* pd = nullptr;
   const std::atomic<uint32_t>* port_mtu_bytes = nullptr;  // UD messages are at most this long

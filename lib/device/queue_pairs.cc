@@ -20,14 +20,41 @@ QpState state_of(const QpHandle& handle) {
   return handle.queues->state_word.load(std::memory_order_acquire);
 }
 
-// With a shared receive queue the queue pair's own one holds the WQE of the message in progress.
-transport::QpCapabilities capabilities_in_memory(const QpRequest& request) {
+// With shared receive queues the queue pair's own one holds the WQE of the message in progress; an
+// XRC target's may come from any queue of its domain.
+transport::QpCapabilities capabilities_in_memory(const QpRequest& request, uint32_t sge_max) {
   transport::QpCapabilities capabilities = request.capabilities;
-  if (request.srq != nullptr) {
+  if (request.srq != nullptr || request.type == QpType::kXrcTgt) {
     capabilities.recv_wr_max = 1;
-    capabilities.recv_sge_max = request.srq->queue.sge_max;
+    capabilities.recv_sge_max = request.srq != nullptr ? request.srq->queue.sge_max : sge_max;
   }
   return capabilities;
+}
+
+// An initiator receives nothing, whatever the request says.
+QpRequest for_initiator(const QpRequest& request) {
+  QpRequest initiator = request;
+  initiator.recv_cq = nullptr;
+  initiator.capabilities.recv_wr_max = initiator.capabilities.recv_sge_max = 0;
+  return initiator;
+}
+
+transport::CompletionQueue* queue_of(const Cq* cq) {
+  return cq != nullptr ? cq->handle->queue : nullptr;
+}
+
+// One more or one less that uses the object, where there is one.
+template <typename T>
+void count_use(T* object, int by) {
+  if (object != nullptr) object->use_count += static_cast<uint32_t>(by);
+}
+
+void count_uses(const Qp& qp, int by) {
+  count_use(qp.pd, by);
+  count_use(qp.send_cq, by);
+  count_use(qp.recv_cq, by);
+  count_use(qp.srq, by);
+  count_use(qp.xrcd, by);
 }
 
 // Takes a destroyed queue pair's unpolled completions out of a CQ: they would name a handle that is
@@ -41,12 +68,15 @@ void take_back(Cq& cq, const void* user) {
 }  // namespace
 
 int Device::check_request(const QpRequest& request) const {
-  if (request.type != QpType::kRc && request.type != QpType::kUc && request.type != QpType::kUd &&
+  if (!transport::is_connected(request.type) && request.type != QpType::kUd &&
       request.type != QpType::kGsi) {
     return -EOPNOTSUPP;
   }
   if (request.block_multicast_loopback && request.type != QpType::kUd) return -EOPNOTSUPP;
-  if (request.send_cq == nullptr || request.recv_cq == nullptr) return -EINVAL;
+  if (request.type == QpType::kXrcTgt) return 0;
+  const bool initiator = request.type == QpType::kXrcIni;
+  if (request.send_cq == nullptr || (request.recv_cq == nullptr && !initiator)) return -EINVAL;
+  if (request.srq != nullptr && initiator) return -EINVAL;
   if (request.srq != nullptr && request.srq->busy) return -EBUSY;
   const transport::QpCapabilities& caps = request.capabilities;
   if (caps.send_wr_max > limits_.qp_wr_max || caps.send_sge_max > limits_.sge_max ||
@@ -67,30 +97,38 @@ void Device::fill_handle(const Qp& qp, QpHandle& handle) {
   handle.qpn = qp.qpn;
   handle.type = qp.type;
   handle.exclusive = exclusive_;
-  handle.shares_receives = qp.srq != nullptr;
+  handle.shares_receives = qp.srq != nullptr || qp.recv_cq == nullptr;
   handle.capabilities = qp.capabilities;
   handle.pd = qp.pd;
   handle.port_mtu_bytes = &mtu_bytes_;
 }
 
 int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
+  if (request.type == QpType::kXrcTgt) return -EINVAL;
+  return make_qp(&pd, request.type == QpType::kXrcIni ? for_initiator(request) : request, handle);
+}
+
+// `pd` is nullptr for an XRC target.
+int Device::make_qp(Pd* pd, const QpRequest& request, QpHandle& handle) {
   Lock lock(lock_);
   if (closing_) return -ENODEV;
   if (const int error = check_request(request); error != 0) return error;
   const bool gsi = request.type == QpType::kGsi;
   std::optional<uint32_t> engine = gsi ? 0 : qpns_.emptiest_engine();
   if (request.srq != nullptr) engine = request.srq->engine;
+  if (request.xrcd != nullptr) engine = request.xrcd->engine;
   if (!engine || (!gsi && !qpns_.has_free(*engine))) return -ENOMEM;
   auto qp = std::make_unique<Qp>();
-  const transport::QpCapabilities laid_out = capabilities_in_memory(request);
+  const transport::QpCapabilities laid_out = capabilities_in_memory(request, limits_.sge_max);
   qp->memory = allocate_queue_memory(transport::qp_memory_bytes(request.type, laid_out));
   if (qp->memory == nullptr) return -ENOMEM;
   handle.queues = transport::carve_qp_memory(request.type, laid_out, qp->memory.get());
   qp->handle = &handle;
-  qp->pd = &pd;
+  qp->pd = pd;
   qp->send_cq = request.send_cq;
   qp->recv_cq = request.recv_cq;
   qp->srq = request.srq;
+  qp->xrcd = request.xrcd;
   qp->user = request.user;
   qp->type = request.type;
   qp->engine = *engine;
@@ -103,12 +141,13 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
   auto command = std::make_shared<engine::CreateQpCommand>();
   command->qpn = qp->qpn;
   command->type = qp->type;
-  command->pd = pd.number;
+  command->pd = pd != nullptr ? pd->number : 0;
   command->signal_all = qp->signal_all;
   command->block_multicast_loopback = qp->block_multicast_loopback;
   command->queues = handle.queues;
-  command->send_cq = qp->send_cq->handle->queue;
-  command->recv_cq = qp->recv_cq->handle->queue;
+  command->send_cq = queue_of(qp->send_cq);
+  command->recv_cq = queue_of(qp->recv_cq);
+  command->xrc_domain = qp->xrcd != nullptr ? qp->xrcd->number : 0;
   command->srq = qp->srq != nullptr ? &qp->srq->queue : nullptr;
   command->user = qp->user;
   const int error = caller_.call(qp->engine, command, lock, kEngineCallLimit, false, qp->memory);
@@ -118,10 +157,7 @@ int Device::create_qp(Pd& pd, const QpRequest& request, QpHandle& handle) {
     return error;
   }
   fill_handle(*qp, handle);
-  ++pd.use_count;
-  ++qp->send_cq->use_count;
-  ++qp->recv_cq->use_count;
-  if (qp->srq != nullptr) ++qp->srq->use_count;
+  count_uses(*qp, 1);
   gsi_exists_ = gsi_exists_ || gsi;
   handle.object = qp.get();
   const uint32_t key = qp->qpn.value();
@@ -191,18 +227,20 @@ int Device::query_qp(QpHandle& handle, QpChange& change) {
 
 // Gives back what the queue pair held, once no engine knows it any more.
 void Device::release_qp(Qp& qp) {
-  take_back(*qp.send_cq, qp.user);
-  if (qp.recv_cq != qp.send_cq) take_back(*qp.recv_cq, qp.user);
+  if (qp.type == QpType::kXrcTgt) {
+    // Its receives went to the CQs of shared receive queues, some of which may have gone.
+    for (const auto& entry : cqs_) take_back(*entry.second, qp.user);
+  } else {
+    take_back(*qp.send_cq, qp.user);
+    if (qp.recv_cq != nullptr && qp.recv_cq != qp.send_cq) take_back(*qp.recv_cq, qp.user);
+  }
   if (qp.has_path) gids_.release(qp.path.sgid_index);
   if (qp.type == QpType::kGsi) {
     gsi_exists_ = false;
   } else {
     qpns_.give(qp.qpn);
   }
-  --qp.pd->use_count;
-  --qp.send_cq->use_count;
-  --qp.recv_cq->use_count;
-  if (qp.srq != nullptr) --qp.srq->use_count;
+  count_uses(qp, -1);
   qp.handle->object = nullptr;
   qps_.erase(qp.qpn.value());
 }

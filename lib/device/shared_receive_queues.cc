@@ -55,13 +55,14 @@ int resize(Srq& srq, uint32_t wr_max) {
 }  // namespace
 
 int Device::create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle) {
-  const std::lock_guard guard(lock_);
+  Lock lock(lock_);
   if (closing_) return -ENODEV;
   if (request.wr_max == 0 || request.wr_max > limits_.srq_wr_max ||
       request.sge_max > limits_.sge_max || request.limit > request.wr_max) {
     return -EINVAL;
   }
-  const std::optional<uint32_t> engine = qpns_.emptiest_engine();
+  std::optional<uint32_t> engine = qpns_.emptiest_engine();
+  if (request.xrcd != nullptr) engine = request.xrcd->engine;
   if (!engine || srqs_.size() >= limits_.srq_max) return -ENOMEM;
   auto srq = std::make_unique<Srq>();
   srq->rings.reserve(kRingsMax);
@@ -70,6 +71,8 @@ int Device::create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle) {
   if (ring == nullptr) return -ENOMEM;
   srq->handle = &handle;
   srq->pd = &pd;
+  srq->xrcd = request.xrcd;
+  srq->cq = request.cq;
   srq->engine = *engine;
   srq->wr_max = request.wr_max;
   srq->queue.current.store(ring, std::memory_order_release);
@@ -80,6 +83,11 @@ int Device::create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle) {
   handle.poster = {ring, ring};
   handle.sge_max = request.sge_max;
   handle.exclusive = exclusive_;
+  if (srq->xrcd != nullptr) {
+    const int error = add_xrc_queue(*srq, lock);
+    if (error == -ETIMEDOUT) srqs_.emplace(srq.get(), std::move(srq));  // lost, but not freed
+    if (error != 0) return error;
+  }
   ++pd.use_count;
   const Srq* const key = handle.object = srq.get();
   srqs_.emplace(key, std::move(srq));
@@ -108,14 +116,18 @@ SrqState Device::query_srq(const SrqHandle& handle) {
           .limit = srq.queue.limit.load(std::memory_order_relaxed)};
 }
 
+int Device::forget_srq(Srq& srq, Lock& lock) {
+  auto command = std::make_shared<engine::ForgetSrqCommand>();
+  command->srq = &srq.queue;
+  return caller_.call(srq.engine, command, lock);
+}
+
 int Device::destroy_srq(SrqHandle& handle) {
   Lock lock(lock_);
   Srq* const srq = handle.object;
   if (srq->use_count != 0 || srq->busy) return -EBUSY;
   srq->busy = true;
-  auto command = std::make_shared<engine::ForgetSrqCommand>();
-  command->srq = &srq->queue;
-  const int error = caller_.call(srq->engine, command, lock);
+  const int error = srq->xrcd != nullptr ? remove_xrc_queue(*srq, lock) : forget_srq(*srq, lock);
   srq->busy = false;
   if (error != 0) return error;
   --srq->pd->use_count;

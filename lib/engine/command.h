@@ -29,6 +29,8 @@ struct Command {
     kDetachMulticast,
     kJoinGroup,
     kLeaveGroup,
+    kAddXrcQueue,
+    kRemoveXrcQueue,
     kResolve,
     kSetAddresses,
     kLinkUp,
@@ -60,6 +62,7 @@ struct CreateQpCommand : Command {
   transport::CompletionQueue* send_cq = nullptr;
   transport::CompletionQueue* recv_cq = nullptr;
   transport::SharedReceiveQueue* srq = nullptr;  // of this engine
+  uint32_t xrc_domain = 0;                       // XRC target, which has no CQs and no PD
   void* user = nullptr;
 };
 
@@ -113,6 +116,13 @@ struct MulticastCommand : Command {
   Qpn qpn;
   Gid group;
   bool changed = false;  // out
+};
+
+// An XRC shared receive queue of this engine: from add to remove requests may name it. Removed: no
+// queue pair and no list of the engine refers to it or its CQ any more.
+struct XrcQueueCommand : Command {
+  explicit XrcQueueCommand(Kind k) : Command(k) {}
+  transport::SharedReceiveQueue* srq = nullptr;
 };
 
 // IGMP or MLD on an own port (engine 0): the device counts members, these are first and last.

@@ -12,6 +12,7 @@
 #include "transport/error_class.h"
 #include "transport/qp_state.h"
 #include "transport/reorder.h"
+#include "transport/xrc.h"
 
 namespace uroce::engine {
 namespace {
@@ -40,6 +41,7 @@ int create_qp(EngineState& engine, const CreateQpCommand& command) {
   qp.recv_cq = command.recv_cq;
   qp.srq = command.srq;
   qp.recv_pd = command.srq != nullptr ? command.srq->pd : command.pd;
+  qp.xrc_domain = command.xrc_domain;
   qp.user = command.user;
   qp.queues = command.queues;
   transport::set_state(qp, transport::QpState::kReset);
@@ -92,6 +94,21 @@ bool completions_held(EngineState& engine, const DestroyQpCommand& command) {
 int resize_cq(EngineState& engine, const ResizeCqCommand& command) {
   Cqe* const ring = command.rings + size_t{engine.config.index} * command.entries;
   return transport::cq_switch_ring(engine.env, *command.cq, ring, command.entries, command.depth);
+}
+
+int add_xrc_queue(EngineState& engine, const XrcQueueCommand& command) {
+  engine.env.xrc_queues.add(*command.srq);
+  return 0;
+}
+
+int remove_xrc_queue(EngineState& engine, const XrcQueueCommand& command) {
+  engine.env.xrc_queues.remove(*command.srq);
+  for (uint32_t slot = 0; slot < engine.qps.slot_count(); ++slot) {
+    QpContext& qp = engine.qps.at(slot);
+    if (qp.queues != nullptr && qp.type == QpType::kXrcTgt) leave_queue(qp, *command.srq);
+  }
+  engine.env.events.forget(command.srq->events);
+  return 0;
 }
 
 int attach(EngineState& engine, MulticastCommand& command) {
@@ -182,6 +199,10 @@ int carry_out(EngineState& engine, Command& command) {
       return attach(engine, static_cast<MulticastCommand&>(command));
     case Command::Kind::kDetachMulticast:
       return detach(engine, static_cast<MulticastCommand&>(command));
+    case Command::Kind::kAddXrcQueue:
+      return add_xrc_queue(engine, static_cast<XrcQueueCommand&>(command));
+    case Command::Kind::kRemoveXrcQueue:
+      return remove_xrc_queue(engine, static_cast<XrcQueueCommand&>(command));
     case Command::Kind::kJoinGroup:
     case Command::Kind::kLeaveGroup:
       return join_or_leave(engine, static_cast<GroupCommand&>(command));

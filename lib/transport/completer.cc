@@ -382,7 +382,7 @@ void receive_response(QpContext& qp, TransportEnv& env, const wire::ParsedFrame&
 bool complete_oldest_send(QpContext& qp, TransportEnv& env, WcStatus status) {
   const SendQueue& send = qp.queues->send;
   if (!complete_one(qp, env, status)) return false;
-  if (status != WcStatus::kSuccess || qp.type != QpType::kRc) return true;
+  if (status != WcStatus::kSuccess || !is_reliable(qp.type)) return true;
   // Local operations behind it were executed when the cursor passed them.
   uint32_t oldest = send.consumer.load(std::memory_order_relaxed);
   while (oldest != qp.req.begun_index && is_local_operation(send.wqe(oldest).opcode)) {

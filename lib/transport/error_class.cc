@@ -76,7 +76,9 @@ void to_error(QpContext& qp, TransportEnv& env) {
   qp.resp.recv_wqe_held = false;
   flush(qp, env);
   // What the shared queue holds is others' work: only this tells that no completion follows.
-  if (first && qp.srq != nullptr) env.raise(qp.events, EventType::kQpLastWqeReached, qp.user);
+  if (first && (qp.srq != nullptr || qp.type == QpType::kXrcTgt)) {
+    env.raise(qp.events, EventType::kQpLastWqeReached, qp.user);
+  }
 }
 
 }  // namespace

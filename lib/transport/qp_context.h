@@ -52,7 +52,9 @@ struct QpContext {
   CompletionQueue* recv_cq = nullptr;
   SharedReceiveQueue* srq = nullptr;  // nullptr: receives are posted to `queues->recv`
   uint32_t recv_pd = 0;               // in whose keys scatter lists of receives are
-  void* user = nullptr;               // the face's handle, put into completions and events
+  // XRC target. Then pd, recv_pd, recv_cq and srq are those of the latest message (xrc.h).
+  uint32_t xrc_domain = 0;
+  void* user = nullptr;  // the face's handle, put into completions and events
   uint16_t pkey = 0xFFFF;
 
   QpAttributes attributes;  // as set; PSNs and state in it are refreshed by query only

@@ -62,6 +62,7 @@ struct PeerPacket {
   wire::Ieth ieth{};
   wire::Feth feth{};
   uint32_t immediate_be = 0;
+  uint32_t srq_number = 0;        // XRC
   std::optional<Qpn> dest_qpn{};  // else the queue pair under test
 };
 
@@ -78,7 +79,7 @@ struct SendRequest {
   uint64_t swap = 0;
   std::optional<uint32_t> length{};  // FLUSH; else what the gather list holds
   uint32_t immediate_be = 0;
-  uint32_t remote_qpn = 0;            // UD
+  uint32_t remote_qpn = 0;            // UD; XRC: number of the shared receive queue
   uint32_t remote_qkey = 0;           // UD; FLUSH: as in the FETH
   const AddressVector* av = nullptr;  // UD; else the fixture's
 };
@@ -271,6 +272,7 @@ class QpFixture : public ::testing::Test {
     header.ack_request = p.ack_request;
     header.psn = p.psn;
     header.store(bth);
+    if (info.xrceth != 0) wire::XrcEth{p.srq_number}.store(bth + info.xrceth);
     if (info.reth != 0) p.reth.store(bth + info.reth);
     if (info.aeth != 0) p.aeth.store(bth + info.aeth);
     if (info.deth != 0) p.deth.store(bth + info.deth);

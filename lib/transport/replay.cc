@@ -82,21 +82,22 @@ void receive_duplicate_operation(QpContext& qp, TransportEnv& env, const wire::P
 
 void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
   const wire::Reth reth = frame.reth();
-  uint8_t* from = nullptr;
-  if (reth.length_bytes != 0 &&
-      env.keys->translate_remote(reth.rkey, qp.pd, qp.qpn, memory::kRemoteRead, reth.address,
-                                 reth.length_bytes, from) != memory::KeyVerdict::kGood) {
-    // The READ was answered once and its key has gone since: no reason to fail the queue pair.
+  const ReplaySlot* const slot = find_read(qp, frame.psn, reth);
+  if (slot == nullptr || frame.payload_length != 0) {
     return env.drops->count(wire::Drop::kDuplicate);
   }
-  if (frame.payload_length != 0 || find_read(qp, frame.psn, reth) == nullptr) {
+  uint8_t* from = nullptr;
+  if (reth.length_bytes != 0 &&
+      env.keys->translate_remote(reth.rkey, slot->pd, qp.qpn, memory::kRemoteRead, reth.address,
+                                 reth.length_bytes, from) != memory::KeyVerdict::kGood) {
+    // The READ was answered once and its key has gone since: no reason to fail the queue pair.
     env.drops->count(wire::Drop::kDuplicate);
   } else if (read_goes_on(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value())) {
     env.drops->count(wire::Drop::kDuplicate);
   } else if (!room_for_read_again(qp)) {
     env.drops->count(wire::Drop::kReplayFull);
   } else {
-    owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value());
+    owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value(), slot->pd);
   }
 }
 
@@ -116,7 +117,8 @@ void remember_read(QpContext& qp, Psn first, uint32_t packet_count, const wire::
                 .packet_count = packet_count,
                 .address = reth.address,
                 .length = reth.length_bytes,
-                .rkey = reth.rkey.value()});
+                .rkey = reth.rkey.value(),
+                .pd = qp.pd});
 }
 
 void remember_operation(QpContext& qp, const wire::ParsedFrame& frame, uint64_t original) {
@@ -125,6 +127,7 @@ void remember_operation(QpContext& qp, const wire::ParsedFrame& frame, uint64_t 
                 .packet_count = 1,
                 .address = target.address,
                 .rkey = target.rkey,
+                .pd = qp.pd,
                 .original = original,
                 .opcode = frame.opcode});
 }

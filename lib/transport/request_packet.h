@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A request packet of a connection, RC or UC: which part of its message it carries, its headers.
+// A request packet of a connection, RC, UC or XRC: which part of its message it carries, its
+// headers.
 //
 // All of it follows from the WQE and the packet's place in the message, so a second copy differs
 // from the first in nothing but IP identification and AckReq. In a header because every packet
@@ -13,6 +14,7 @@
 #include "base/assert.h"
 #include "memory/gather.h"
 #include "transport/qp_context.h"
+#include "transport/service.h"
 #include "transport/transport_env.h"
 #include "wire/emit.h"
 #include "wire/frame.h"
@@ -45,17 +47,12 @@ constexpr bool carries_payload(WrOpcode opcode) {
 }
 
 // The opcode of a request without payload.
-constexpr wire::Opcode bare_opcode(WrOpcode opcode) {
-  switch (opcode) {
-    case WrOpcode::kAtomicCmpSwap:
-      return wire::Opcode::kRcCompareSwap;
-    case WrOpcode::kAtomicFetchAdd:
-      return wire::Opcode::kRcFetchAdd;
-    case WrOpcode::kFlush:
-      return wire::Opcode::kRcFlush;
-    default:
-      return wire::Opcode::kRcReadRequest;
-  }
+constexpr wire::Opcode bare_opcode(QpType type, WrOpcode opcode) {
+  wire::Opcode reliable = wire::Opcode::kRcReadRequest;
+  if (opcode == WrOpcode::kAtomicCmpSwap) reliable = wire::Opcode::kRcCompareSwap;
+  if (opcode == WrOpcode::kAtomicFetchAdd) reliable = wire::Opcode::kRcFetchAdd;
+  if (opcode == WrOpcode::kFlush) reliable = wire::Opcode::kRcFlush;
+  return opcode_of(type, reliable);
 }
 
 // The opcode of a part of a message. `place`: bit 0 first, bit 1 last.
@@ -72,11 +69,9 @@ inline wire::Opcode message_opcode(QpType type, WrOpcode opcode, uint32_t place)
   static constexpr Opcode kSendInvalidate[4] = {Opcode::kRcSendMiddle, Opcode::kRcSendFirst,
                                                 Opcode::kRcSendLastInvalidate,
                                                 Opcode::kRcSendOnlyInvalidate};
-  if (opcode == WrOpcode::kAtomicWrite) return Opcode::kRcAtomicWrite;
-  if (opcode == WrOpcode::kSendWithInvalidate) return kSendInvalidate[place];
-  const auto reliable = static_cast<uint8_t>(kOpcodes[static_cast<uint8_t>(opcode)][place]);
-  const uint8_t service = type == QpType::kUc ? static_cast<uint8_t>(Opcode::kUcSendFirst) : 0;
-  return static_cast<Opcode>(service | reliable);
+  if (opcode == WrOpcode::kAtomicWrite) return opcode_of(type, Opcode::kRcAtomicWrite);
+  if (opcode == WrOpcode::kSendWithInvalidate) return opcode_of(type, kSendInvalidate[place]);
+  return opcode_of(type, kOpcodes[static_cast<uint8_t>(opcode)][place]);
 }
 
 // Packet `index` of a message with payload. It does not ask for an ACK yet.
@@ -119,6 +114,7 @@ inline void store_extension_headers(const SendWqe& wqe, const wire::OpcodeInfo& 
     const wire::Reth reth{wqe.remote_address + offset, Key(wqe.rkey), wqe.length - offset};
     reth.store(bth + info.reth);
   }
+  if (info.xrceth != 0) wire::XrcEth{wqe.remote_qpn}.store(bth + info.xrceth);
   if (info.imm != 0) wire::ImmDt{wqe.immediate_be}.store(bth + info.imm);
   if (info.ieth != 0) wire::Ieth{Key(wqe.immediate_be)}.store(bth + info.ieth);
   if (info.atomic != 0) [[unlikely]] {

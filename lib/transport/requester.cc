@@ -79,7 +79,7 @@ void advance(QpContext& qp, TransportEnv& env, const SendWqe& wqe, const Request
 bool emit_bare(QpContext& qp, TransportEnv& env, TxSlot& slot, const SendWqe& wqe,
                const SendProgress& progress) {
   RequesterState& req = qp.req;
-  const Opcode opcode = bare_opcode(wqe.opcode);
+  const Opcode opcode = bare_opcode(qp.type, wqe.opcode);
   request_room(qp, slot, opcode, 0);
   const RequestPacket packet{opcode, 0, progress.packet_count - req.next_packet, true, false, true};
   finish_request_packet(qp, env, wqe, packet, req.next_packet, slot);

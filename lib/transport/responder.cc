@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The RC responder.
+// The RC responder, which is the XRC target too.
 //
 // A request packet goes through three steps. (1) The PSN says whether it is the expected one; one
 // ahead is a gap, one behind a duplicate (replay.cc). (2) judge() looks at everything else in the
 // order of IBA 9.7.4: opcode sequence, what the queue pair permits, receive WQE, length, key. It
-// changes nothing (but that a WQE of a shared receive queue becomes the queue pair's) and gives a
-// verdict. (3) Only a packet that passed is executed: bytes are placed,
-// then the PSN moves on, then the message completes, then the answer is owed. A refusal leaves the
-// PSN where it is; all but "receiver not ready" end the queue pair.
+// changes nothing (but that a WQE of a shared receive queue becomes the queue pair's, and that an
+// XRC target enters the queue that is named) and gives a verdict. (3) Only a packet that passed is
+// executed: bytes are placed, then the PSN moves on, then the message completes, then the answer is
+// owed. A refusal leaves the PSN where it is; all but "receiver not ready" end the queue pair.
 #include "transport/responder.h"
 
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "transport/reorder.h"
 #include "transport/replay.h"
 #include "transport/response_queue.h"
+#include "transport/xrc.h"
 #include "wire/headers.h"
 
 namespace uroce::transport {
@@ -103,6 +104,9 @@ Plan judge_read(const QpContext& qp, const TransportEnv& env, const ParsedFrame&
 Plan judge(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   const uint32_t flags = frame.info->flags;
   if (!in_sequence(qp.resp.message, flags)) return {Verdict::kInvalidRequest};
+  if (qp.type == QpType::kXrcTgt && !enter_named_queue(qp, env, frame)) {
+    return {Verdict::kInvalidRequest};
+  }
   if ((flags & (wire::kSend | wire::kWrite)) != 0) return judge_message(qp, env, frame);
   if ((flags & wire::kRead) != 0) return judge_read(qp, env, frame);
   if ((flags & wire::kFlushOp) != 0) return judge_flush(qp, env, frame);
@@ -271,7 +275,7 @@ void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   remember_read(qp, frame.psn, psns, reth);
   advance(qp, psns, true);               // a READ counts when it is taken (IBA C9-148)
   if (psns > 1) forget_passed(qp, env);  // no request may use the PSNs of the response
-  owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value());
+  owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value(), qp.pd);
   ++env.counters->rx_read_requests;
 }
 

@@ -18,6 +18,7 @@ struct ReplaySlot {
   uint64_t address = 0;
   uint32_t length = 0;
   uint32_t rkey = 0;
+  uint32_t pd = 0;        // in which the key is looked up
   uint64_t original = 0;  // atomic: the value that it found
   wire::Opcode opcode = wire::Opcode::kRcReadRequest;
 };
@@ -33,6 +34,7 @@ struct Response {
   uint64_t address = 0;  // READ: what is to be read
   uint32_t length = 0;
   uint32_t rkey = 0;
+  uint32_t pd = 0;  // in which the key is looked up
   uint32_t packets_sent = 0;
   uint64_t original = 0;  // atomic: the value that it found
 };

@@ -88,8 +88,8 @@ bool emit_read(const QpContext& qp, TransportEnv& env, TxSlot& slot, Response& r
   const uint32_t bytes = std::min(r.length - offset, qp.mtu_bytes);
   uint8_t* from = nullptr;
   if (bytes != 0 &&
-      env.keys->translate_remote(Key(r.rkey), qp.pd, qp.qpn, memory::kRemoteRead,
-                                 r.address + offset, bytes, from) != memory::KeyVerdict::kGood) {
+      env.keys->translate_remote(Key(r.rkey), r.pd, qp.qpn, memory::kRemoteRead, r.address + offset,
+                                 bytes, from) != memory::KeyVerdict::kGood) {
     return false;
   }
   finished = offset + bytes == r.length;
@@ -173,10 +173,11 @@ bool room_for_read(const QpContext& qp) { return waiting(qp) + kRoomBehindRead <
 
 bool room_for_read_again(const QpContext& qp) { return waiting(qp) < kReadsAgainMax; }
 
-void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey) {
+void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey,
+              uint32_t pd) {
   UROCE_ASSERT(waiting(qp) < kResponsesMax - 1);
   Response& r = entry(qp, qp.resp.responses_tail++);
-  r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, 0, 0};
+  r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, pd, 0, 0};
 }
 
 bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey) {
@@ -188,7 +189,7 @@ bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, u
     const bool same_end = address - r.address == skipped;
     if (!same_end || uint64_t{packet} * qp.mtu_bytes != skipped) continue;
     if (packet < r.packets_sent) {
-      r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, 0, 0};
+      r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, r.pd, 0, 0};
     }
     return true;
   }
@@ -196,7 +197,7 @@ bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, u
 }
 
 void owe_operation(QpContext& qp, Psn psn, Opcode opcode, uint64_t original) {
-  owe_read(qp, psn, 0, 0, 0);  // a response without payload is what a READ of nothing gets
+  owe_read(qp, psn, 0, 0, 0, 0);  // a response without payload is what a READ of nothing gets
   if (!wire::opcode_info(opcode).has(wire::kAtomicOp)) return;
   Response& r = entry(qp, qp.resp.responses_tail - 1);
   r.kind = Response::Kind::kAtomic;

@@ -38,8 +38,10 @@ void owe_last_nak(QpContext& qp, Psn psn, uint8_t syndrome);
 bool room_for_read(const QpContext& qp);
 bool room_for_read_again(const QpContext& qp);
 
-// A READ response that begins with PSN `first`. The MSN is the one of now.
-void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey);
+// A READ response that begins with PSN `first`; the key is one of protection domain `pd`. The MSN
+// is the one of now.
+void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey,
+              uint32_t pd);
 
 // A READ that was taken is asked for again, or the rest of it from PSN `first` on. True: its
 // response waits here or is under way, and goes on from there (from where it is, if it has not come

@@ -16,7 +16,7 @@ class ResponseQueueTest : public QpFixture {
  protected:
   static constexpr uint8_t kSequence = Aeth::nak(NakCode::kPsnSequence);
   void owe_read_of(uint32_t first, uint32_t length, size_t offset = 0) {
-    owe_read(*qp, Psn(first), address(offset), length, kKey.value());
+    owe_read(*qp, Psn(first), address(offset), length, kKey.value(), kPd);
   }
   // "opcode psn" of each packet that goes out.
   std::vector<std::pair<Opcode, uint32_t>> sent() {

@@ -19,6 +19,7 @@
 
 namespace uroce::transport {
 
+struct CompletionQueue;
 struct QpContext;
 struct TransportEnv;
 
@@ -43,6 +44,10 @@ struct SharedReceiveQueue {
   uint32_t sge_max = 0;  // of a scatter list
   void* user = nullptr;  // the face's handle, for events
   EventSource events;    // the engine's: not fetched yet
+  // XRC (xrc.h).
+  uint32_t number = 0;            // 24 bits; 0: the queue is not one of XRC
+  uint32_t domain = 0;            // never 0 then
+  CompletionQueue* cq = nullptr;  // of the receives
 };
 
 // What posting threads know of it, under their lock.

@@ -15,6 +15,7 @@
 #include "transport/completion_queue.h"
 #include "transport/event_list.h"
 #include "transport/transport_counters.h"
+#include "transport/xrc_queue_table.h"
 #include "wire/drop.h"
 
 namespace uroce::transport {
@@ -38,6 +39,7 @@ struct TransportEnv {
   ReorderBuffer* reorder = nullptr;  // nullptr: a packet that comes too early is dropped
   bool selective_repeat = true;      // false: every NAK is answered with plain go-back-N
   bool tail_probe = true;            // false: only the ACK timer notices what no NAK names
+  XrcQueueTable xrc_queues;
 
   CompletionQueue* dirty = nullptr;  // CQs with entries to publish, linked by their lanes
 

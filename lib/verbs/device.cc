@@ -40,10 +40,10 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_qp_rd_atom = number(transport::kReadAtomicMax);
   attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
   attr.max_res_rd_atom = number(device.qp_max() * transport::kReadAtomicMax);
-  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_WINDOW |
-                          IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_MEM_MGT_EXTENSIONS |
-                          IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_FLUSH_PERSISTENT |
-                          IB_DEVICE_ATOMIC_WRITE;
+  attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_XRC |
+                          IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |
+                          IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_FLUSH_GLOBAL |
+                          IB_DEVICE_FLUSH_PERSISTENT | IB_DEVICE_ATOMIC_WRITE;
   attr.atomic_cap = IB_ATOMIC_GLOB;  // the CPU's own instructions
   attr.max_mcast_grp = number(limits.group_max);
   attr.max_mcast_qp_attach = number(limits.group_qp_max);

@@ -6,6 +6,7 @@
 #include "verbs/face.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
+#include "verbs/xrc.h"
 
 namespace uroce::verbs {
 namespace {
@@ -29,6 +30,7 @@ void deliver_to_cq(ib_cq& cq, transport::EventType type) {
 }
 
 void deliver_to_qp(ib_qp& qp, transport::EventType type) {
+  if (qp.qp_type == IB_QPT_XRC_TGT) return deliver_to_handles(qp, type);
   if (qp.event_handler == nullptr) return;
   ib_event event = event_of(qp.device, type);
   event.element.qp = &qp;

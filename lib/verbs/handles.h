@@ -6,7 +6,9 @@
 
 #include <uroce/ib_verbs.h>
 
+#include <map>
 #include <mutex>
+#include <vector>
 
 #include "device/device.h"
 #include "device/objects.h"
@@ -53,6 +55,17 @@ struct Srq : ib_srq {
   device::SrqHandle handle;
 };
 
+// Who has which target queue pair open, by QPN.
+struct Xrcd : ib_xrcd {
+  struct Target {
+    Qp* real = nullptr;
+    std::vector<Qp*> handles;  // never empty
+  };
+  device::Xrcd* object = nullptr;
+  std::mutex lock;
+  std::map<__u32, Target> targets;
+};
+
 inline Device& of(ib_device* p) { return *static_cast<Device*>(p); }
 inline Pd& of(ib_pd* p) { return *static_cast<Pd*>(p); }
 inline Mr& of(ib_mr* p) { return *static_cast<Mr*>(p); }
@@ -62,6 +75,12 @@ inline Cq& of(ib_cq* p) { return *static_cast<Cq*>(p); }
 inline Srq& of(ib_srq* p) { return *static_cast<Srq*>(p); }
 inline Qp& of(ib_qp* p) { return *static_cast<Qp*>(p); }
 
+inline Xrcd& of(ib_xrcd* p) { return *static_cast<Xrcd*>(p); }
+
+// The one behind an XRC target's handle; else the queue pair itself.
+inline Qp& real_of(const ib_qp& qp) { return of(qp.real_qp); }
+
+inline device::Device& device_of(const ib_qp& qp) { return *of(qp.device).object; }
 inline device::Device& device_of(const ib_pd& pd) { return *of(pd.device).object; }
 
 inline Gid to_gid(const ib_gid& raw) {

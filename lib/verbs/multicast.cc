@@ -5,9 +5,9 @@
 using namespace uroce::verbs;
 
 int ib_attach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
-  return device_of(*qp->pd).attach_multicast(of(qp).handle, to_gid(*gid));
+  return device_of(*qp).attach_multicast(of(qp).handle, to_gid(*gid));
 }
 
 int ib_detach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
-  return device_of(*qp->pd).detach_multicast(of(qp).handle, to_gid(*gid));
+  return device_of(*qp).detach_multicast(of(qp).handle, to_gid(*gid));
 }

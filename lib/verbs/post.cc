@@ -39,10 +39,13 @@ constexpr uint64_t kLocal = bit(IB_WR_LOCAL_INV) | bit(IB_WR_REG_MR) | bit(IB_WR
 constexpr uint64_t opcodes_of(QpType type) {
   switch (type) {
     case QpType::kRc:
+    case QpType::kXrcIni:
       return kSends | kWrites | kWords | kLocal | bit(IB_WR_RDMA_READ) | bit(IB_WR_FLUSH) |
              bit(IB_WR_SEND_WITH_INV);
     case QpType::kUc:
       return kSends | kWrites | bit(IB_WR_BIND_MW);
+    case QpType::kXrcTgt:
+      return 0;  // it only answers
     default:
       return kSends;
   }
@@ -135,10 +138,14 @@ int write_send(QpHandle& handle, const ib_send_wr& wr, uint32_t index) {
   } else if ((bit(wr.opcode) & (kSends | bit(IB_WR_SEND_WITH_INV))) == 0) {
     if (const int error = write_operands(wr, length, wqe); error != 0) return error;
   }
+  const auto opcode = static_cast<transport::WrOpcode>(wr.opcode);
+  if (handle.type == QpType::kXrcIni && !is_local_operation(opcode)) {
+    wqe.remote_qpn = xrc_wr(&wr)->remote_srqn & Qpn::kMask;
+  }
   wqe.wr_id = wr.wr_id;
   wqe.immediate_be = wr.ex.imm_data;
   wqe.length = static_cast<uint32_t>(length);
-  wqe.opcode = static_cast<transport::WrOpcode>(wr.opcode);
+  wqe.opcode = opcode;
   wqe.flags = static_cast<uint8_t>(
       wr.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE));
   wqe.sge_count = static_cast<uint8_t>(wr.num_sge);

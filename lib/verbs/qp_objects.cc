@@ -7,6 +7,7 @@
 #include "transport/qp_state.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
+#include "verbs/xrc.h"
 
 namespace uroce::verbs {
 namespace {
@@ -22,6 +23,8 @@ int check_init(const ib_pd* pd, const ib_qp_init_attr& init) {
     case IB_QPT_UC:
     case IB_QPT_UD:
     case IB_QPT_GSI:
+    case IB_QPT_XRC_INI:
+    case IB_QPT_XRC_TGT:
       break;
     default:
       return -EOPNOTSUPP;
@@ -29,11 +32,13 @@ int check_init(const ib_pd* pd, const ib_qp_init_attr& init) {
   if ((init.create_flags & ~unsigned{IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK}) != 0) {
     return -EOPNOTSUPP;
   }
-  if (init.send_cq == nullptr || init.recv_cq == nullptr || init.xrcd != nullptr ||
-      init.rwq_ind_tbl != nullptr) {
-    return -EINVAL;
-  }
-  if (init.send_cq->device != pd->device || init.recv_cq->device != pd->device) return -EINVAL;
+  if (init.rwq_ind_tbl != nullptr) return -EINVAL;
+  if ((init.qp_type == IB_QPT_XRC_TGT) != (init.xrcd != nullptr)) return -EINVAL;
+  if (init.xrcd != nullptr) return 0;
+  const bool receives = init.qp_type != IB_QPT_XRC_INI;
+  if (init.send_cq == nullptr || (init.recv_cq == nullptr && receives)) return -EINVAL;
+  if (init.send_cq->device != pd->device) return -EINVAL;
+  if (receives && init.recv_cq->device != pd->device) return -EINVAL;
   if (init.srq != nullptr && init.srq->device != pd->device) return -EINVAL;
   return init.qp_type == IB_QPT_GSI && init.port_num != 1 ? -EINVAL : 0;
 }
@@ -47,7 +52,7 @@ device::QpRequest to_request(const ib_qp_init_attr& init, ib_qp* user) {
                           .recv_sge_max = init.cap.max_recv_sge,
                           .inline_bytes_max = init.cap.max_inline_data};
   request.send_cq = of(init.send_cq).handle.object;
-  request.recv_cq = of(init.recv_cq).handle.object;
+  if (init.recv_cq != nullptr) request.recv_cq = of(init.recv_cq).handle.object;
   if (init.srq != nullptr) request.srq = of(init.srq).handle.object;
   request.signal_all = init.sq_sig_type == IB_SIGNAL_ALL_WR;
   request.block_multicast_loopback =
@@ -128,12 +133,14 @@ ib_qp* ib_create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
   if (const int error = check_init(pd, *init_attr); error != 0) {
     return error_pointer<ib_qp>(error);
   }
+  if (init_attr->xrcd != nullptr) return create_target(*init_attr);
   auto* qp = new (std::nothrow) Qp{};
   if (qp == nullptr) return error_pointer<ib_qp>(-ENOMEM);
   qp->device = pd->device;
   qp->pd = pd;
   qp->send_cq = init_attr->send_cq;
-  qp->recv_cq = init_attr->recv_cq;
+  qp->recv_cq = init_attr->qp_type != IB_QPT_XRC_INI ? init_attr->recv_cq : nullptr;
+  qp->real_qp = qp;
   qp->srq = init_attr->srq;
   qp->event_handler = init_attr->event_handler;
   qp->qp_context = init_attr->qp_context;
@@ -165,25 +172,26 @@ int ib_modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask) {
   }
   if (!fits(*qp_attr, qp_attr_mask)) return -EINVAL;
   change.attributes = to_attributes(*qp_attr);
-  return device_of(*qp->pd).modify_qp(of(qp).handle, change);
+  return device_of(*qp).modify_qp(real_of(*qp).handle, change);
 }
 
 int ib_query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
                 ib_qp_init_attr* qp_init_attr) {
   device::QpChange now;
-  if (const int error = device_of(*qp->pd).query_qp(of(qp).handle, now); error != 0) return error;
+  if (const int error = device_of(*qp).query_qp(real_of(*qp).handle, now); error != 0) return error;
   *qp_attr = {};
   from_attributes(now.attributes, *qp_attr);
   if ((now.mask & transport::kAttrAv) != 0) from_path(now.path, qp_attr->ah_attr);
-  qp_attr->cap = granted(of(qp).handle.capabilities);
+  qp_attr->cap = granted(real_of(*qp).handle.capabilities);
 
-  const device::Qp& object = *of(qp).handle.object;
+  const device::Qp& object = *real_of(*qp).handle.object;
   *qp_init_attr = {};
   qp_init_attr->event_handler = qp->event_handler;
   qp_init_attr->qp_context = qp->qp_context;
   qp_init_attr->send_cq = qp->send_cq;
   qp_init_attr->recv_cq = qp->recv_cq;
   qp_init_attr->srq = qp->srq;
+  qp_init_attr->xrcd = qp->xrcd;
   qp_init_attr->cap = qp_attr->cap;
   qp_init_attr->sq_sig_type = object.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
   qp_init_attr->qp_type = qp->qp_type;
@@ -194,9 +202,10 @@ int ib_query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
 }
 
 int ib_destroy_qp(ib_qp* qp) {
+  if (is_target_handle(*qp)) return close_handle(*qp);
   // First no handler can be inside, then the memory goes.
   LiveObjects::instance().remove(qp);
-  if (const int error = device_of(*qp->pd).destroy_qp(of(qp).handle); error != 0) {
+  if (const int error = device_of(*qp).destroy_qp(of(qp).handle); error != 0) {
     LiveObjects::instance().add(qp);
     return error;
   }

@@ -82,7 +82,7 @@ TEST_F(QpTest, CreationChecksAndGrants) {
   attr.cap.max_send_wr = static_cast<__u32>(ibdev_->attrs.max_qp_wr) + 1;
   EXPECT_EQ(error_of(attr), -EINVAL);
   EXPECT_EQ(error_of(init(IB_QPT_SMI)), -EOPNOTSUPP);
-  EXPECT_EQ(error_of(init(IB_QPT_XRC_INI)), -EOPNOTSUPP);
+  EXPECT_EQ(error_of(init(IB_QPT_XRC_TGT)), -EINVAL) << "no domain";
   attr = init(IB_QPT_UD);
   attr.create_flags = 1;
   EXPECT_EQ(error_of(attr), -EOPNOTSUPP);

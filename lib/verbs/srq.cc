@@ -11,7 +11,13 @@ using namespace uroce;
 using namespace uroce::verbs;
 
 ib_srq* ib_create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
-  if (srq_init_attr->srq_type != IB_SRQT_BASIC) return error_pointer<ib_srq>(-EOPNOTSUPP);
+  const bool xrc = srq_init_attr->srq_type == IB_SRQT_XRC;
+  if (!xrc && srq_init_attr->srq_type != IB_SRQT_BASIC) return error_pointer<ib_srq>(-EOPNOTSUPP);
+  const auto& ext = srq_init_attr->ext;
+  if (xrc && (ext.cq == nullptr || ext.xrc.xrcd == nullptr || ext.cq->device != pd->device ||
+              ext.xrc.xrcd->device != pd->device)) {
+    return error_pointer<ib_srq>(-EINVAL);
+  }
   auto* srq = new (std::nothrow) Srq{};
   if (srq == nullptr) return error_pointer<ib_srq>(-ENOMEM);
   srq->device = pd->device;
@@ -20,7 +26,9 @@ ib_srq* ib_create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
   srq->srq_context = srq_init_attr->srq_context;
   srq->srq_type = srq_init_attr->srq_type;
   ib_srq* const user = srq;
-  const device::SrqRequest request{.wr_max = srq_init_attr->attr.max_wr,
+  const device::SrqRequest request{.xrcd = xrc ? of(ext.xrc.xrcd).object : nullptr,
+                                   .cq = xrc ? of(ext.cq).handle.object : nullptr,
+                                   .wr_max = srq_init_attr->attr.max_wr,
                                    .sge_max = srq_init_attr->attr.max_sge,
                                    .limit = srq_init_attr->attr.srq_limit,
                                    .user = user};
@@ -28,6 +36,11 @@ ib_srq* ib_create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
       error != 0) {
     delete srq;
     return error_pointer<ib_srq>(error);
+  }
+  if (xrc) {
+    srq->ext.cq = ext.cq;
+    srq->ext.xrc.xrcd = ext.xrc.xrcd;
+    srq->ext.xrc.srq_num = srq->handle.object->queue.number;
   }
   of(pd->device).objects.keep(srq);
   LiveObjects::instance().add(user);

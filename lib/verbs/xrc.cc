@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// XRC domains of the native face, and target queue pairs with their handles.
+//
+// The domain's lock guards who has which target open. It is never held while an event handler may
+// be waited for: a handler under way may be about to ask for it.
+#include "verbs/xrc.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <new>
+
+#include "verbs/live_objects.h"
+
+namespace uroce::verbs {
+namespace {
+
+// The part of a handle that posting looks at: everything is refused, but safely.
+void share_handle(const device::QpHandle& real, device::QpHandle& handle) {
+  handle.queues = real.queues;
+  handle.doorbells = real.doorbells;
+  handle.slot = real.slot;
+  handle.qpn = real.qpn;
+  handle.type = real.type;
+  handle.exclusive = real.exclusive;
+  handle.shares_receives = real.shares_receives;
+  handle.object = real.object;
+}
+
+// Makes `handle` one onto `real`. The domain's lock is held.
+void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
+  handle->device = real.device;
+  handle->xrcd = &xrcd;
+  handle->real_qp = &real;
+  handle->qp_num = real.qp_num;
+  handle->qp_type = real.qp_type;
+  handle->port = real.port;
+  share_handle(real.handle, handle->handle);
+  xrcd.targets[real.qp_num].handles.push_back(handle);
+  of(real.device).objects.keep(handle);
+  LiveObjects::instance().add(static_cast<ib_qp*>(handle));
+}
+
+int destroy_real(Qp& real) {
+  ib_qp* const qp = &real;
+  LiveObjects::instance().remove(qp);
+  if (const int error = of(real.device).object->destroy_qp(real.handle); error != 0) {
+    LiveObjects::instance().add(qp);
+    return error;
+  }
+  LiveObjects::instance().rest(of(real.device).objects.give_up(&real));
+  return 0;
+}
+
+}  // namespace
+
+ib_qp* create_target(ib_qp_init_attr& init) {
+  Xrcd& xrcd = of(init.xrcd);
+  std::unique_ptr<Qp> real(new (std::nothrow) Qp{});
+  std::unique_ptr<Qp> handle(new (std::nothrow) Qp{});
+  if (real == nullptr || handle == nullptr) return error_pointer<ib_qp>(-ENOMEM);
+  ib_qp* const user = real.get();
+  real->device = xrcd.device;
+  real->xrcd = &xrcd;
+  real->real_qp = user;
+  real->qp_type = init.qp_type;
+  real->port = 1;
+  device::QpRequest request;
+  request.type = transport::QpType::kXrcTgt;
+  request.xrcd = xrcd.object;
+  request.user = user;
+  LiveObjects::instance().add(user);
+  if (const int error = of(xrcd.device).object->create_xrc_target(request, real->handle);
+      error != 0) {
+    LiveObjects::instance().remove(user);
+    return error_pointer<ib_qp>(error);
+  }
+  real->qp_num = real->handle.qpn.value();
+  handle->event_handler = init.event_handler;
+  handle->qp_context = init.qp_context;
+  init.cap = {};
+  of(xrcd.device).objects.keep(real.get());
+  const std::lock_guard guard(xrcd.lock);
+  xrcd.targets[real->qp_num].real = real.get();
+  add_handle(xrcd, *real.release(), handle.get());
+  return handle.release();
+}
+
+int close_handle(ib_qp& qp) {
+  Xrcd& xrcd = of(qp.xrcd);
+  // First no handler can be inside, then the memory goes.
+  LiveObjects::instance().remove(&qp);
+  Qp* last = nullptr;
+  {
+    const std::lock_guard guard(xrcd.lock);
+    const auto target = xrcd.targets.find(qp.qp_num);
+    std::erase(target->second.handles, &of(&qp));
+    if (target->second.handles.empty()) {
+      last = target->second.real;
+      xrcd.targets.erase(target);
+    }
+  }
+  if (last != nullptr) {
+    if (const int error = destroy_real(*last); error != 0) {
+      const std::lock_guard guard(xrcd.lock);
+      xrcd.targets[qp.qp_num] = {last, {&of(&qp)}};
+      LiveObjects::instance().add(&qp);
+      return error;
+    }
+  }
+  LiveObjects::instance().rest(of(qp.device).objects.give_up(&of(&qp)));
+  return 0;
+}
+
+void deliver_to_handles(const ib_qp& target, transport::EventType type) {
+  std::vector<Qp*> handles;
+  {
+    Xrcd& xrcd = of(target.xrcd);
+    const std::lock_guard guard(xrcd.lock);
+    const auto found = xrcd.targets.find(target.qp_num);
+    if (found != xrcd.targets.end()) handles = found->second.handles;
+  }
+  LiveObjects& live = LiveObjects::instance();
+  for (ib_qp* const handle : handles) {
+    if (!live.enter(handle)) continue;
+    if (handle->event_handler != nullptr) {
+      ib_event event{};
+      event.device = handle->device;
+      event.event = static_cast<ib_event_type>(type);
+      event.element.qp = handle;
+      handle->event_handler(&event, handle->qp_context);
+    }
+    live.leave(handle);
+  }
+}
+
+}  // namespace uroce::verbs
+
+using namespace uroce;
+using namespace uroce::verbs;
+
+ib_xrcd* ib_alloc_xrcd(ib_device* device) {
+  std::unique_ptr<Xrcd> xrcd(new (std::nothrow) Xrcd{});
+  if (xrcd == nullptr) return error_pointer<ib_xrcd>(-ENOMEM);
+  xrcd->device = device;
+  if (const int error = of(device).object->create_xrcd(xrcd->object); error != 0) {
+    return error_pointer<ib_xrcd>(error);
+  }
+  of(device).objects.keep(xrcd.get());
+  return xrcd.release();
+}
+
+int ib_dealloc_xrcd(ib_xrcd* xrcd) {
+  if (const int error = of(xrcd->device).object->destroy_xrcd(*of(xrcd).object); error != 0) {
+    return error;
+  }
+  // Kept a while: an event of one of its targets may still be on its way.
+  LiveObjects::instance().rest(of(xrcd->device).objects.give_up(&of(xrcd)));
+  return 0;
+}
+
+ib_qp* ib_open_qp(ib_xrcd* xrcd, ib_qp_open_attr* qp_open_attr) {
+  if (qp_open_attr->qp_type != IB_QPT_XRC_TGT) return error_pointer<ib_qp>(-EINVAL);
+  std::unique_ptr<Qp> handle(new (std::nothrow) Qp{});
+  if (handle == nullptr) return error_pointer<ib_qp>(-ENOMEM);
+  handle->event_handler = qp_open_attr->event_handler;
+  handle->qp_context = qp_open_attr->qp_context;
+  Xrcd& domain = of(xrcd);
+  const std::lock_guard guard(domain.lock);
+  const auto target = domain.targets.find(qp_open_attr->qp_num);
+  if (target == domain.targets.end()) return error_pointer<ib_qp>(-EINVAL);
+  add_handle(domain, *target->second.real, handle.get());
+  return handle.release();
+}
+
+int ib_close_qp(ib_qp* qp) { return is_target_handle(*qp) ? close_handle(*qp) : -EINVAL; }
