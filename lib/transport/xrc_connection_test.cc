@@ -181,7 +181,7 @@ TEST_P(XrcConnection, EveryMessageOnceInOrderAndWholeInTheQueueThatItNamed) {
     ASSERT_LT(turns, 200'000);
     if (posted.size() < kMessages && posted.size() - done < 12) post_one();
     for (XrcQueue& queue : queues) {
-      if (chance(12)) post_receive(queue);
+      if (chance(6)) post_receive(queue);
     }
     send(initiator.requests(8), requests);
     send(target.responses(8), answers);

@@ -194,7 +194,11 @@ class XrcTarget : public QpFixture {
     EXPECT_EQ(nak.aeth().syndrome, Aeth::nak(code));
     EXPECT_EQ(nak.frame.psn, p.psn);
     EXPECT_EQ(qp->state, QpState::kErr);
-    EXPECT_EQ(events(), std::vector{EventType::kQpLastWqeReached});
+    std::vector<EventType> expected{EventType::kQpLastWqeReached};
+    // A completion with an error says the rest.
+    if (code == NakCode::kRemoteAccess) expected.insert(expected.begin(), EventType::kQpAccessErr);
+    if (code == NakCode::kInvalidRequest) expected.insert(expected.begin(), EventType::kQpReqErr);
+    EXPECT_EQ(events(), expected);
   }
   static std::vector<uint64_t> ids(const std::vector<Cqe>& completions) {
     std::vector<uint64_t> out;
@@ -348,7 +352,7 @@ TEST_F(XrcTarget, ErrorFlushesTheMessageInProgressToItsQueueAndNoMore) {
   first.post(2, {sge(0, 4096)});
   second.post(3, {sge(0, 4096, kOtherKey)});
   request(packet(Opcode::kXrcSendFirst, kFirstNumber, 1024));
-  enter_error(*qp, env);
+  move_to_error(*qp, env);
   const std::vector<Cqe> done = first.completions();
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].wr_id, 1u);
@@ -358,7 +362,7 @@ TEST_F(XrcTarget, ErrorFlushesTheMessageInProgressToItsQueueAndNoMore) {
   EXPECT_EQ(events(), std::vector{EventType::kQpLastWqeReached});
 
   make_target();  // and one that has never received anything
-  enter_error(*qp, env);
+  move_to_error(*qp, env);
   EXPECT_EQ(events(), std::vector{EventType::kQpLastWqeReached});
 }
 
