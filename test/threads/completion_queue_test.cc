@@ -51,9 +51,8 @@ class Lanes {
         if (!cq_push(*env, cq, cqe)) failed = true;
       }
       cq_publish_all(*env);
-      for (; env->event_head != env->event_tail; ++env->event_head) {
-        events.fetch_add(1, std::memory_order_release);
-      }
+      transport::Event event{};
+      while (env->events.take(event)) events.fetch_add(1, std::memory_order_release);
       const transport::CqLane& lane = lanes_[index];
       if (!eventually([&] {
             return failed || lane.consumer.load() == lane.producer.load(std::memory_order_relaxed);
