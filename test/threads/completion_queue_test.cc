@@ -24,8 +24,8 @@ class Lanes {
  public:
   Lanes() {
     for (uint32_t i = 0; i < kEngines; ++i) {
-      lanes_[i].entries = entries_[i].data();
-      lanes_[i].mask = kDepth - 1;
+      lanes_[i].entries = lanes_[i].read_entries = entries_[i].data();
+      lanes_[i].mask = lanes_[i].read_mask = kDepth - 1;
       lanes_[i].depth = kDepth;
     }
     cq.lanes = lanes_.data();
