@@ -287,6 +287,36 @@ TEST_F(DispatchConnection, ReplayedFramesOfAFirstLifePlaceNothing_Case25) {
   EXPECT_TRUE(device.outbox.empty());
 }
 
+// Case 47: ten thousand datagrams a second to a queue pair that goes in the middle of them.
+TEST_F(Dispatch, TrafficToADestroyedQueuePairIsDroppedAndCounted_Case47) {
+  const Bytes frame = forge(datagram());
+  size_t received = 0;
+  for (int i = 0; i < 1000; ++i) {
+    if (i % 3 == 0 && i < 500) qp->post_recv(0, 4096);
+    if (i == 500) {
+      received = qp->received().size();
+      ASSERT_EQ(device.to_state(*qp, QpState::kReset), 0);
+      ASSERT_EQ(device.destroy(*qp), 0);
+    }
+    device.receive(frame);
+    device.turn();
+    device.now += std::chrono::microseconds(100);
+  }
+  EXPECT_GT(received, 100u) << "those that found a receive";
+  EXPECT_EQ(received + device.dropped(Drop::kRecvQueueEmpty), 500u);
+  EXPECT_EQ(device.dropped(Drop::kQpnUnknown), 500u);
+  EXPECT_TRUE(qp->received().empty());
+  EXPECT_TRUE(device.outbox.empty());
+}
+
+// Case 74.
+TEST_F(Dispatch, TheFirstVersionOfRoceIsDroppedByName) {
+  Bytes frame = forge(datagram());
+  frame[12] = 0x89;
+  frame[13] = 0x15;
+  expect_drop(frame, Drop::kRocev1);
+}
+
 // --- more than one engine ---
 
 class DispatchTwoEngines : public Dispatch {

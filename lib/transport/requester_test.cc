@@ -69,7 +69,7 @@ TEST_F(Requester, AShortSendIsOnePacketWithAllFieldsAsAgreed) {
   EXPECT_EQ(counters.retransmitted_packets.value(), 0u);
 }
 
-// case 1, case 5: V1 of the base packets, to the bit
+// case 1: V1 of the base packets, to the bit
 TEST_F(Requester, TheBasePacketIsReproducedToTheBit) {
   const std::vector<uint8_t> v1 = {0x45, 0x00, 0x00, 0x34, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0x26,
                                    0xb7, 0x0a, 0x00, 0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0xc0, 0x00,

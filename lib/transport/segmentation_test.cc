@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of message lengths around every boundary, for SEND, WRITE and READ at every path MTU.
+// Tests of message lengths around every boundary, for SEND, WRITE and READ at every path MTU, and
+// of the same packets inside the host.
 #include "transport/completer.h"
 #include "transport/model_peer.h"
 #include "transport/qp_fixture.h"
@@ -100,6 +101,44 @@ TEST_P(ReadLengths, EveryLengthAroundABoundaryArrivesWhole) {
 INSTANTIATE_TEST_SUITE_P(EveryPathMtu, ReadLengths,
                          ::testing::Values(PathMtu::k256, PathMtu::k512, PathMtu::k1024,
                                            PathMtu::k2048, PathMtu::k4096));
+
+uint16_t ones_complement_sum(const uint8_t* words, size_t count) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < count; i += 2) sum += load_be16(words + i);
+  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<uint16_t>(sum);
+}
+
+class Loopback : public QpFixture {};
+
+// case 5: what is looped back inside the host is whole, not only what passes through a port
+TEST_F(Loopback, LoopedPacketsAreByteForByteWhatAWireWouldCarry) {
+  for (const uint32_t length : {0u, 1u, 1024u, 4096u}) {
+    std::array<std::vector<Sent>, 2> sent;
+    for (const Route route : {Route::kWire, Route::kLocal}) {
+      make(QpType::kRc);
+      env.ip_id = 0x1234;
+      qp->attributes.av.route = route;
+      fill(0, length);
+      post_send({.opcode = WrOpcode::kSend, .sges = {sge(0, length)}});
+      sent[route == Route::kLocal ? 1 : 0] = requests();
+    }
+    const auto& [wire, looped] = sent;
+    ASSERT_EQ(wire.size(), std::max(1u, length / 1024));
+    ASSERT_EQ(looped.size(), wire.size());
+    for (size_t i = 0; i < wire.size(); ++i) {
+      EXPECT_EQ(wire[i].route, Route::kWire);
+      EXPECT_EQ(looped[i].route, Route::kLocal);
+      EXPECT_EQ(looped[i].bytes, wire[i].bytes) << length << ", packet " << i;
+      const uint8_t* ip = looped[i].bytes.data() + 14;
+      const size_t ib = 12 + looped[i].payload().size() + looped[i].frame.pad;
+      EXPECT_EQ(load_be16(ip + 2), 20 + 8 + ib + 4);
+      EXPECT_EQ(load_be16(ip + 20 + 4), 8 + ib + 4);
+      EXPECT_EQ(looped[i].bytes.size(), 14 + 20 + 8 + ib + 4);
+      EXPECT_EQ(ones_complement_sum(ip, 20), 0xFFFF) << "the header checksum";
+    }
+  }
+}
 
 }  // namespace
 }  // namespace uroce::transport

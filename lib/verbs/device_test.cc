@@ -2,6 +2,7 @@
 // Tests of devices, ports and protection domains of the native face.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "verbs/face_fixture.h"
@@ -83,6 +84,23 @@ TEST_F(DeviceTest, GidsAndPkeys) {
   EXPECT_EQ(ib_query_pkey(ibdev_, 1, 0, &pkey), 0);
   EXPECT_EQ(pkey, 0xFFFF);
   EXPECT_EQ(ib_query_pkey(ibdev_, 1, 1, &pkey), -EINVAL);
+}
+
+// Case 74: there is one kind of address, RoCEv2, so each is there once, and none is empty.
+TEST_F(DeviceTest, NoAddressIsListedTwiceOrEmpty) {
+  ib_port_attr port{};
+  ASSERT_EQ(ib_query_port(ibdev_, 1, &port), 0);
+  std::vector<Gid> seen;
+  for (int index = 0; index < port.gid_tbl_len; ++index) {
+    ib_gid raw{};
+    const int error = rdma_query_gid(ibdev_, 1, index, &raw);
+    if (error == -ENODATA) continue;
+    ASSERT_EQ(error, 0);
+    EXPECT_NE(to_gid(raw), Gid{}) << index;
+    EXPECT_EQ(std::ranges::count(seen, to_gid(raw)), 0) << index;
+    seen.push_back(to_gid(raw));
+  }
+  EXPECT_EQ(seen.size(), 3u) << "the link-local address, IPv4 and IPv6";
 }
 
 // PD-01, PD-04, PD-05.

@@ -19,7 +19,7 @@ class PostTest : public FaceTest {
   }
 };
 
-// PS-01, PR-01.
+// PS-01, PR-01; case 46.
 TEST_F(PostTest, StatesThatCannotSendOrReceiveRefuse) {
   ib_qp* a = make(IB_QPT_RC);
   EXPECT_EQ(post_send(a, memory_.data(), 8, 1), -EINVAL);
@@ -219,6 +219,49 @@ TEST_F(PostTest, AConnectionsFramesCarryTheSourcePortOfItsQpns) {
     EXPECT_EQ(load_be16(frame.data() + 34), rdma_get_udp_sport(0, qp->qp_num, 0x12));
   }
   EXPECT_EQ(packets, 2);
+}
+
+// Case 46: what a drain posts behind everything comes back behind everything, on either queue.
+TEST_F(PostTest, ADrainMarkerPostedInErrIsTheLastOfItsQueue) {
+  ib_cq_init_attr cq_attr{.cqe = 64, .comp_vector = 0, .flags = 0};
+  ib_cq* receives = ib_create_cq(ibdev_, nullptr, nullptr, nullptr, &cq_attr);
+  ASSERT_FALSE(IS_ERR(receives));
+  ib_qp_init_attr init_attr = init(IB_QPT_RC);
+  init_attr.recv_cq = receives;
+  ib_qp* a = ib_create_qp(pd_, &init_attr);
+  ASSERT_FALSE(IS_ERR(a));
+  ib_qp* b = make(IB_QPT_RC);
+  bring_to(a, IB_QPS_RTS, b);
+  bring_to(b, IB_QPS_RTS, a);
+  ib_wc wc[64];
+  for (__u64 i = 0; i < 5 * 8; ++i) {  // both rings go round five times
+    ASSERT_EQ(post_recv(a, memory_.data() + 4096, 64, i), 0);
+    ASSERT_EQ(post_recv(b, memory_.data() + 4096, 64, i), 0);
+    ASSERT_EQ(post_send(a, memory_.data(), 8, i), 0);
+    ASSERT_EQ(post_send(b, memory_.data(), 8, i, 0), 0);
+    ASSERT_EQ(settle_and_poll().size(), 2u) << "the send of a, the receive of b";
+    ASSERT_EQ(ib_poll_cq(receives, 64, wc), 1);
+  }
+  for (__u64 i = 1; i <= 5; ++i) {  // nobody takes them: b has no receive left
+    ASSERT_EQ(post_recv(a, memory_.data() + 4096, 64, i), 0);
+    ASSERT_EQ(post_send(a, memory_.data(), 8, i, 0), 0);
+  }
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_ERR;
+  ASSERT_EQ(ib_modify_qp(a, &attr, IB_QP_STATE), 0);
+  EXPECT_EQ(post_send(a, memory_.data(), 8, 6, 0), 0);
+  EXPECT_EQ(post_recv(a, memory_.data() + 4096, 64, 6), 0);
+  const auto sent = settle_and_poll();
+  ASSERT_EQ(sent.size(), 6u);
+  ASSERT_EQ(ib_poll_cq(receives, 64, wc), 6);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(sent[i].wr_id, i + 1);
+    EXPECT_EQ(sent[i].status, IB_WC_WR_FLUSH_ERR);
+    EXPECT_EQ(wc[i].wr_id, i + 1);
+    EXPECT_EQ(wc[i].status, IB_WC_WR_FLUSH_ERR);
+  }
+  EXPECT_EQ(ib_destroy_qp(a), 0);
+  EXPECT_EQ(ib_destroy_cq(receives), 0);
 }
 
 // PS-07, PR-04.

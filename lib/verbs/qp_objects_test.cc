@@ -173,7 +173,7 @@ TEST_F(QpTest, ARefusedModifyChangesNothing) {
   EXPECT_EQ(attr.qp_state, IB_QPS_INIT);
 }
 
-// QP-31; cases 47: none of its completions can be polled afterwards.
+// QP-31; case 47: none of its completions can be polled afterwards.
 TEST_F(QpTest, DestroyTakesUnpolledCompletionsOutOfTheCq) {
   const auto [a, b] = connected();
   ASSERT_EQ(post_recv(b, memory_.data() + 4096, 64, 7), 0);
@@ -194,6 +194,53 @@ TEST_F(QpTest, DestroyWithWorkQueuedIsQuiet) {
   forget(a);
   EXPECT_TRUE(settle_and_poll().empty());
   (void)b;
+}
+
+// Case 47: a datagram whose completion has been seen is not lost with its queue pair.
+TEST_F(QpTest, ADatagramReportedSentIsOnTheWireEvenIfItsQueuePairGoesAtOnce) {
+  ib_qp* qp = make(IB_QPT_UD);
+  bring_to(qp, IB_QPS_RTS);
+  ib_ah* ah = handle_to(device::kTestGroup);
+  bed_.settle();
+  bed_.wire.clear();
+  memory_[0] = 0x5A;
+  ASSERT_EQ(post_datagram(qp, ah, 0, memory_.data(), 1, 1), 0);
+  std::vector<ib_wc> done;
+  for (int turn = 0; turn < 100 && done.empty(); ++turn) {
+    bed_.settle(1);
+    done = poll();
+  }
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, IB_WC_SUCCESS);
+  ASSERT_EQ(ib_destroy_qp(qp), 0);
+  forget(qp);
+  ASSERT_EQ(bed_.wire.size(), 1u);
+  EXPECT_EQ(bed_.wire[0].at(14 + 20 + 8 + 12 + 8), 0x5A) << "behind IPv4, UDP, BTH and DETH";
+}
+
+// Case 47: whatever the state and whatever is pending.
+TEST_F(QpTest, DestroyWorksFromEveryStateAndLeavesNoCompletion) {
+  for (const ib_qp_type type : {IB_QPT_RC, IB_QPT_UC, IB_QPT_UD}) {
+    for (const ib_qp_state state : {kReset, kInit, kRtr, kRts, kSqd, kErr}) {
+      if (state == kSqd && type != IB_QPT_RC) continue;  // reached the same way by all
+      ib_qp* qp = make(type);
+      if (state != kReset) bring_to(qp, state < kRts ? state : kRts, qp);
+      ib_qp_attr attr{};
+      attr.qp_state = state;
+      if (state == kSqd || state == kErr) {
+        ASSERT_EQ(ib_modify_qp(qp, &attr, IB_QP_STATE), 0);
+      }
+      for (__u64 i = 0; i < 4 && state != kReset; ++i) {
+        ASSERT_EQ(post_recv(qp, memory_.data() + 4096, 64, i), 0);
+        if (state >= kRts && type != IB_QPT_UD) {
+          ASSERT_EQ(post_send(qp, memory_.data(), 64, i), 0);
+        }
+      }
+      EXPECT_EQ(ib_destroy_qp(qp), 0) << type << " in state " << state;
+      forget(qp);
+      EXPECT_TRUE(settle_and_poll().empty()) << type << " in state " << state;
+    }
+  }
 }
 
 }  // namespace
