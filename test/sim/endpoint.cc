@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "test/sim/check/wire_rules.h"
 #include "test/sim/must.h"
 
 namespace uroce::sim {
@@ -100,7 +101,7 @@ void Endpoint::connect(Endpoint& peer, uint32_t life) {
   modify(world_, qp_, attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS,
          "to INIT");
   // Far from those of the lives before: what is left of them on the wire means nothing.
-  const uint32_t step = life * 0x513'579;
+  const uint32_t step = (life - 1) * 0x513'579;
   attr.qp_state = IB_QPS_RTR;
   attr.path_mtu = plan_.mtu;
   attr.dest_qp_num = peer.qp_->qp_num;
@@ -131,6 +132,10 @@ void Endpoint::connect(Endpoint& peer, uint32_t life) {
              IB_QP_MAX_QP_RD_ATOMIC,
          "to RTS");
   connected_ = true;
+  if (world_.rules != nullptr && plan_.type == IB_QPT_RC) {
+    world_.rules->connected({host_.number(), qp_->qp_num}, {peer.host_.number(), peer.qp_->qp_num},
+                            attr.sq_psn, static_cast<uint32_t>(ib_mtu_enum_to_int(plan_.mtu)));
+  }
   faults_at_progress_ = world_.faults_between(world_.index_of(host_), world_.index_of(peer.host_));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "test/sim/check/allocations.h"
+#include "test/sim/check/wire_rules.h"
 #include "verbs/face.h"
 #include "wire/parse.h"
 
@@ -143,10 +144,12 @@ void Host::give(std::span<const RxFrame> frames) {
   }
   audit_.frames_in += frames.size();
   const uint64_t before = accounted(engine());
+  if (world_.rules != nullptr) world_.rules->before(*this, frames);
   {
     const AllocationWatch watch(audit_.allocations);
     engine().handle_frames(world_.now(), frames);
   }
+  if (world_.rules != nullptr) world_.rules->after(*this, world_.now());
   const uint64_t after = accounted(engine()) - before;
   if (after < accountable) audit_.lost_silently += accountable - after;
 }
@@ -171,7 +174,11 @@ void Host::pump() {
     const AllocationWatch watch(audit_.allocations);
     engine().handle_timeout(now);
   }
-  if (!paused()) transmit();
+  if (!paused()) {
+    transmit();
+    // What looped frames have brought about leaves with the next turn.
+    if (world_.rules != nullptr && !engine().has_output(now)) world_.rules->turned(*this);
+  }
   while (const auto event = engine().poll_event()) verbs::dispatch_event(*event);
 }
 
@@ -188,6 +195,10 @@ void Host::transmit() {
     {
       const AllocationWatch watch(audit_.allocations);
       filled = engine().poll_frames(now, slots);
+    }
+    // All of them were made before any of them arrives.
+    for (size_t i = 0; i < filled && world_.rules != nullptr; ++i) {
+      world_.rules->sent(*this, now, {slots[i].room, slots[i].length});
     }
     for (size_t i = 0; i < filled; ++i) {
       const std::span<const uint8_t> frame(slots[i].room, slots[i].length);

@@ -3,7 +3,8 @@
 """Breaks one rule of the product at a time and shows which checker of the simulator notices.
 
 Works on a copy of the tree below BUILD, compiled without optimisation; only what an edit touches is
-compiled again. Prints a table, and exits with 1 if a broken rule was noticed by nobody.
+compiled again. Prints a table, and exits with 1 if a broken rule was noticed by nobody. With --table
+the table is written to a file as well: test/sim/mutations/RESULT.md is made that way.
 """
 import argparse
 import pathlib
@@ -24,7 +25,7 @@ class Copy:
 
     def __init__(self, place):
         self.tree = place / 'tree'
-        self.build = place / 'build'
+        self.build = self.tree / 'build'
         for part in PARTS:
             self.refresh(TREE / part, self.tree / part)
         if not (self.build / 'build.ninja').exists():
@@ -68,12 +69,22 @@ def break_rule(text, mutation):
     return text.replace(mutation['find'], mutation['replace'])
 
 
+def write_table(path, rows):
+    lines = ['# Broken rules, and who notices', '',
+             'Made by `test/sim/mutations.py --table test/sim/mutations/RESULT.md`: each rule of',
+             '`list.toml` is broken by itself, and seeds are run from 1 on until a checker complains.', '',
+             '| broken rule | checker | seed |', '|---|---|---|']
+    lines += [f'| {name} | {checker} | {seed} |' for name, checker, seed in rows]
+    path.write_text('\n'.join(lines) + '\n')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--build', type=pathlib.Path, default=TREE / 'build/mutations')
     parser.add_argument('--swarm', type=int, default=2000, help='seeds for each (default 2000)')
     parser.add_argument('--seed', type=int, default=1, help='the first one (default 1)')
     parser.add_argument('--only', default='', help='those whose name contains this')
+    parser.add_argument('--table', type=pathlib.Path, help='write the table to this file, too')
     parser.add_argument('--check', action='store_true', help='only whether every edit applies')
     options = parser.parse_args()
     mutations = tomllib.loads(LIST.read_text())['mutation']
@@ -88,6 +99,7 @@ def main():
     if (complaint := copy.swarm(options.swarm, options.seed)) is not None:
         sys.exit(f'the tree as it is: seed {complaint[0]}: {complaint[1]}')
     survivors = 0
+    rows = []
     print(f'{"broken rule":62} {"noticed by":16} seed', flush=True)
     for mutation in mutations:
         if options.only not in mutation['name']:
@@ -102,8 +114,11 @@ def main():
             survivors += 1
         seed, checker = noticed or ('-', 'NOBODY')
         print(f'{mutation["name"]:62} {checker:16} {seed}', flush=True)
+        rows.append((mutation['name'], checker, seed))
         if error:
             print(error)
+    if options.table is not None:
+        write_table(options.table, rows)
     print(f'{survivors} unnoticed')
     return 1 if survivors else 0
 

@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "test/sim/check/wire_rules.h"
 #include "test/sim/execution.h"
 #include "test/sim/host.h"
 
@@ -13,6 +14,8 @@ RunResult run_plan(const Plan& plan, const RunOptions& options) {
   RunResult result;
   Verdict verdict;
   World world(plan.seed);
+  WireRules rules(verdict);
+  world.rules = &rules;
   if (!options.pcap.empty()) world.capture_to(options.pcap);
   world.log_to(options.log);
   try {

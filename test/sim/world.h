@@ -20,6 +20,7 @@
 namespace uroce::sim {
 
 class Host;
+class WireRules;
 
 // Probabilities are of each frame, independently; that of a stall is of each turn of a host's loop.
 struct Faults {
@@ -66,6 +67,8 @@ class World {
   // Every frame on the wire, and every line of log(), goes there as well. Before the first step.
   void capture_to(const std::string& path);
   void log_to(std::string* text) { log_ = text; }
+  // Is shown every frame; nullptr: nobody.
+  WireRules* rules = nullptr;
   void log(const std::string& line);
 
   Host& add_host(std::unique_ptr<Host> host);
