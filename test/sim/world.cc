@@ -6,8 +6,19 @@
 #include <stdexcept>
 
 #include "test/sim/host.h"
+#include "wire/parse.h"
 
 namespace uroce::sim {
+namespace {
+
+// What an ICRC protects from end to end. A bit that flips on a link is the Ethernet FCS's to find;
+// one that flips inside a switch can make an ARP reply lie, and nobody could tell.
+bool carries_icrc(std::span<const uint8_t> frame) {
+  wire::L3Info info;
+  return wire::classify(frame, {}, info) == wire::FrameKind::kRoce;
+}
+
+}  // namespace
 
 World::World(uint64_t seed) : random_(seed) {}
 World::~World() = default;
@@ -75,7 +86,7 @@ void World::deliver_later(size_t from, size_t to, std::vector<uint8_t> frame) {
     ++counters_.reordered;
     blame(from, to);
   }
-  if (happens(faults.corrupt)) {
+  if (happens(faults.corrupt) && carries_icrc(frame)) {
     const uint64_t bit = random_.below(frame.size() * 8);
     frame[bit / 8] = static_cast<uint8_t>(frame[bit / 8] ^ (1u << (bit % 8)));
     ++counters_.corrupted;

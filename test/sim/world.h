@@ -27,7 +27,7 @@ struct Faults {
   double loss = 0;
   double duplicate = 0;
   double reorder = 0;  // late by up to reorder_delay
-  double corrupt = 0;  // one bit flipped, anywhere
+  double corrupt = 0;  // one bit of a RoCE frame flipped, anywhere
   double stall = 0;    // the host loses its core for up to stall_span
   Duration latency{5'000};
   Duration reorder_delay{50'000};

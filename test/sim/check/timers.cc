@@ -33,7 +33,8 @@ void TimerCheck::look(World& world, Host& host, Host& peer, uint32_t qp_num, Ver
       qp->req.outstanding() != 0 && qp->attributes.timeout != 0;
   const uint64_t rnr_naks = host.engine().counters().rnr_nak_received.value();
   const bool moved = !seen_ || unacked_ != qp->req.unacked_psn || rnr_naks != rnr_naks_;
-  if (!waits || moved || peer.stalled() || peer.paused()) since_ = world.now();
+  if (!waited_ || !waits || moved || peer.stalled() || peer.paused()) since_ = world.now();
+  waited_ = waits;
   seen_ = true;
   unacked_ = qp->req.unacked_psn;
   rnr_naks_ = rnr_naks;

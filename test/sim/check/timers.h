@@ -18,6 +18,7 @@ class TimerCheck {
 
  private:
   bool seen_ = false;
+  bool waited_ = false;  // at the last look
   Psn unacked_;
   uint64_t rnr_naks_ = 0;
   Time since_{};

@@ -129,6 +129,17 @@ void WireRules::nak(End& end, const wire::ParsedFrame& frame) {
   end.sequence_nak = frame.psn;
 }
 
+// What came before a packet that made the gap shorter has had its NAK; another one is due when
+// something comes behind that packet.
+void WireRules::note_gap(End& end, Psn psn, Psn expected) {
+  if (psn.after(expected) && (!end.gap || !psn.before(*end.gap))) {
+    end.gap = psn;
+    end.filler.reset();
+  } else if (end.gap && !psn.before(expected)) {
+    end.filler = psn;
+  }
+}
+
 void WireRules::before(Host& host, std::span<const RxFrame> frames) {
   rnr_naks_.clear();
   for (const RxFrame& bytes : frames) {
@@ -139,9 +150,7 @@ void WireRules::before(Host& host, std::span<const RxFrame> frames) {
     End& end = ends_.at(known->second);
     const transport::QpContext* qp = host.engine().qp(frame.dest_qpn);
     if (frame.info->has(wire::kRequest)) {
-      const bool farther =
-          takes_requests(qp) && frame.psn.after(end.gap.value_or(qp->resp.expected_psn));
-      if (farther) end.gap = frame.psn;
+      if (takes_requests(qp)) note_gap(end, frame.psn, qp->resp.expected_psn);
     } else if (frame.info->has(wire::kAckOp) && sends_requests(qp) &&
                frame.aeth().kind() == wire::AethKind::kRnrNak && outstanding(*qp, frame.psn)) {
       rnr_naks_.push_back({known->second, frame.psn, frame.aeth().rnr_timer()});
@@ -166,9 +175,12 @@ void WireRules::turned(Host& host) {
     if (end.own.host != host.number() || !end.gap) continue;
     const Psn gap = *end.gap;
     const transport::QpContext* qp = host.engine().qp(Qpn(end.own.qpn));
+    const std::optional<Psn> filler = end.filler;
     end.gap.reset();
+    end.filler.reset();
     if (!takes_requests(qp)) continue;
     const Psn expected = qp->resp.expected_psn;
+    if (filler && filler->before(expected)) continue;
     if (!gap.after(expected) || end.sequence_nak == expected || end.rnr_nak == expected) continue;
     char text[160];
     std::snprintf(text, sizeof text,

@@ -61,7 +61,8 @@ class WireRules {
     // As responder.
     std::optional<Psn> sequence_nak;  // the newest
     std::optional<Psn> rnr_nak;
-    std::optional<Psn> gap;  // a packet behind one that is missing
+    std::optional<Psn> gap;     // a packet behind one that is missing
+    std::optional<Psn> filler;  // one that came later and lies before it
   };
   struct RnrNak {
     Key key;
@@ -74,6 +75,7 @@ class WireRules {
   void request(Host& host, Time now, End& end, const wire::ParsedFrame& frame);
   void acknowledge(Host& host, End& end, const wire::ParsedFrame& frame);
   void nak(End& end, const wire::ParsedFrame& frame);
+  static void note_gap(End& end, Psn psn, Psn expected);
   void fail(const End& end, const wire::ParsedFrame& frame, const char* what);
 
   Verdict& verdict_;
