@@ -14,7 +14,7 @@ LiveObjects& LiveObjects::instance() {
 
 void LiveObjects::add(const void* object) {
   const std::lock_guard guard(lock_);
-  entries_.insert_or_assign(object, Entry{});
+  entries_[object].open = true;  // a refused destroy puts it back while a handler is inside
 }
 
 bool LiveObjects::others_inside(const Entry& entry) {

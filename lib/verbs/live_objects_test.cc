@@ -34,6 +34,20 @@ TEST(LiveObjects, AHandlerMayRemoveItsOwnObject) {
   live.remove(&object);
 }
 
+TEST(LiveObjects, AHandlerWhoseDestroyIsRefusedLeavesTheObjectAlive) {
+  LiveObjects objects;
+  const int object = 0;
+  objects.add(&object);
+  ASSERT_TRUE(objects.enter(&object));
+  objects.remove(&object);
+  objects.add(&object);  // -EBUSY: it stays
+  objects.leave(&object);
+  EXPECT_TRUE(objects.enter(&object));
+  objects.leave(&object);
+  objects.remove(&object);
+  EXPECT_FALSE(objects.enter(&object));
+}
+
 TEST(LiveObjects, RemovalWaitsForAHandlerOnAnotherThread) {
   LiveObjects live;
   int object = 0;
