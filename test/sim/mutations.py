@@ -3,8 +3,8 @@
 """Breaks one rule of the product at a time and shows which checker of the simulator notices.
 
 Works on a copy of the tree below BUILD, compiled without optimisation; only what an edit touches is
-compiled again. Prints a table, and exits with 1 if a broken rule was noticed by nobody. With --table
-the table is written to a file as well: test/sim/mutations/RESULT.md is made that way.
+compiled again. Prints a table, and exits with 1 if a broken rule was noticed by nobody. With
+--table the table is written to a file as well: test/sim/mutations/RESULT.md is made that way.
 """
 import argparse
 import pathlib
@@ -72,7 +72,8 @@ def break_rule(text, mutation):
 def write_table(path, rows):
     lines = ['# Broken rules, and who notices', '',
              'Made by `test/sim/mutations.py --table test/sim/mutations/RESULT.md`: each rule of',
-             '`list.toml` is broken by itself, and seeds are run from 1 on until a checker complains.', '',
+             '`list.toml` is broken by itself, and seeds are run from 1 on until a checker complains.',
+             '',
              '| broken rule | checker | seed |', '|---|---|---|']
     lines += [f'| {name} | {checker} | {seed} |' for name, checker, seed in rows]
     path.write_text('\n'.join(lines) + '\n')
