@@ -72,8 +72,8 @@ def break_rule(text, mutation):
 def write_table(path, rows):
     lines = ['# Broken rules, and who notices', '',
              'Made by `test/sim/mutations.py --table test/sim/mutations/RESULT.md`: each rule of',
-             '`list.toml` is broken by itself, and seeds are run from 1 on until a checker complains.',
-             '',
+             '`list.toml` is broken by itself, and seeds are run from 1 on until a checker',
+             'complains.', '',
              '| broken rule | checker | seed |', '|---|---|---|']
     lines += [f'| {name} | {checker} | {seed} |' for name, checker, seed in rows]
     path.write_text('\n'.join(lines) + '\n')
