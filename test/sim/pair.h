@@ -33,6 +33,7 @@ struct Pair {
     ib_pd* pd = nullptr;
     ib_cq* cq = nullptr;
     ib_mr* mr = nullptr;
+    uint32_t rkey = 0;  // of mr, as the peer knows it, even when the region has gone
     ib_qp* qp = nullptr;
   } a, b;
   uint64_t next_id = 0;
@@ -64,6 +65,7 @@ struct Pair {
     side.mr = ib_reg_user_mr(
         side.pd, reinterpret_cast<uint64_t>(side.memory.data()), side.memory.size(), kIova,
         IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ);
+    side.rkey = side.mr->rkey;
     make_qp(side);
   }
   static void make_qp(Side& side) {
@@ -119,7 +121,7 @@ struct Pair {
     wr.wr.sg_list = &sge;
     wr.wr.num_sge = 1;
     wr.remote_addr = kIova + 0x8000;
-    wr.rkey = b.mr->rkey;
+    wr.rkey = b.rkey;
     ASSERT_EQ(ib_post_send(a.qp, &wr.wr, nullptr), 0);
     world.host(0).pump();
   }

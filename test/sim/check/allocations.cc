@@ -41,14 +41,32 @@ void check_allocations(Host& host, Verdict& verdict) {
 
 }  // namespace uroce::sim
 
-void* operator new(size_t bytes) { return uroce::sim::counted(std::malloc(bytes)); }
-void* operator new(size_t bytes, std::align_val_t alignment) {
+// Every form that is used, since a sanitizer's library brings all of them along and frees what it
+// has allocated only itself. The forms for arrays lead here, or stay the library's together.
+namespace {
+
+void* allocate(size_t bytes, std::align_val_t alignment) {
   const auto unit = static_cast<size_t>(alignment);
   return uroce::sim::counted(std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit));
 }
+
+}  // namespace
+
+void* operator new(size_t bytes) { return uroce::sim::counted(std::malloc(bytes)); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return uroce::sim::counted(std::malloc(bytes));
+}
+void* operator new(size_t bytes, std::align_val_t alignment) { return allocate(bytes, alignment); }
+void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(bytes, alignment);
+}
 void operator delete(void* memory) noexcept { uroce::sim::release(memory); }
 void operator delete(void* memory, size_t) noexcept { uroce::sim::release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { uroce::sim::release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { uroce::sim::release(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  uroce::sim::release(memory);
+}
+void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
   uroce::sim::release(memory);
 }
