@@ -8,6 +8,7 @@
 
 #include "config/keys.h"
 #include "config/nearest.h"
+#include "config/one_line.h"
 #include "config/profile.h"
 
 namespace uroce::config {
@@ -161,12 +162,14 @@ absl::StatusOr<Settings> parse_command_line(std::span<const char* const> argumen
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return mismatch(app, error.what());
+    return in_one_line(mismatch(app, error.what()));
   }
-  if (absl::Status status = check_values(app); !status.ok()) return status;
-  if (const auto extras = app.remaining(); !extras.empty()) return unexpected(app, extras[0]);
+  if (absl::Status status = check_values(app); !status.ok()) return in_one_line(status);
+  if (const auto extras = app.remaining(); !extras.empty()) {
+    return in_one_line(unexpected(app, extras[0]));
+  }
   Settings settings;
-  if (absl::Status status = apply(app, options, settings); !status.ok()) return status;
+  if (absl::Status status = apply(app, options, settings); !status.ok()) return in_one_line(status);
   return settings;
 }
 

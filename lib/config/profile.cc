@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "config/keys.h"
+#include "config/one_line.h"
 
 namespace uroce::config {
 namespace {
@@ -172,10 +173,10 @@ absl::Status unreadable(const std::string& path, int error) {
 absl::Status apply_profile_text(std::string_view text, const std::string& name,
                                 Settings& settings) {
   try {
-    return apply_root(name, toml::parse(text, std::string_view(name)), settings);
+    return in_one_line(apply_root(name, toml::parse(text, std::string_view(name)), settings));
   } catch (const toml::parse_error& error) {
-    return absl::InvalidArgumentError(absl::StrFormat("%s:%d: %s", name, error.source().begin.line,
-                                                      std::string(error.description())));
+    return in_one_line(absl::InvalidArgumentError(absl::StrFormat(
+        "%s:%d: %s", name, error.source().begin.line, std::string(error.description()))));
   }
 }
 

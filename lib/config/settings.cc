@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "config/one_line.h"
+
 namespace uroce::config {
 namespace {
 
@@ -175,9 +177,11 @@ absl::Status validate(const Settings& settings) {
     }
   }
   for (const PortSettings& port : settings.ports) {
-    if (absl::Status status = validate_port(port); !status.ok()) return status;
+    if (absl::Status status = validate_port(port); !status.ok()) return in_one_line(status);
   }
-  if (absl::Status status = validate_distinct(settings.ports); !status.ok()) return status;
+  if (absl::Status status = validate_distinct(settings.ports); !status.ok()) {
+    return in_one_line(status);
+  }
   return validate_limits(settings.limits);
 }
 

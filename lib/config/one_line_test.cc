@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of refusals in one line.
+#include "config/one_line.h"
+
+#include <gtest/gtest.h>
+
+#include "config/command_line.h"
+#include "config/profile.h"
+
+namespace uroce::config {
+namespace {
+
+TEST(OneLine, WritesControlCharactersOut) {
+  const absl::Status status = in_one_line(absl::InvalidArgumentError("'a\nb\t\x1b\x7f': write b"));
+  EXPECT_EQ(std::string(status.message()), "'a\\nb\\t\\x1b\\x7f': write b");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(OneLine, LeavesTheRestAlone) {
+  EXPECT_TRUE(in_one_line(absl::OkStatus()).ok());
+  EXPECT_EQ(in_one_line(absl::NotFoundError("größer")), absl::NotFoundError("größer"));
+}
+
+// What the TOML parser quotes may end with the line that it stands in.
+TEST(OneLine, HoldsForWhatTheParserSays) {
+  Settings settings;
+  for (const char* text : {"# \nmode =f\n#   PR", "mode = \"a\\nb\"", "\"a\\nb\" = 1"}) {
+    const absl::Status status = apply_profile_text(text, "x.toml", settings);
+    ASSERT_FALSE(status.ok()) << text;
+    EXPECT_EQ(std::string(status.message()).find('\n'), std::string::npos) << text;
+  }
+}
+
+TEST(OneLine, HoldsForArgumentsAndForPorts) {
+  for (const char* argument : {"--mo\nde", "--port=net_ring0,addr\ness=1", "a\nb"}) {
+    const char* arguments[] = {argument};
+    const auto settings = parse_command_line(arguments);
+    ASSERT_FALSE(settings.ok()) << argument;
+    EXPECT_EQ(std::string(settings.status().message()).find('\n'), std::string::npos) << argument;
+  }
+  Settings settings;
+  settings.ports.resize(2);
+  for (PortSettings& port : settings.ports) port.name = "a\nb";
+  EXPECT_EQ(std::string(validate(settings).message()).find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace uroce::config
