@@ -194,13 +194,8 @@ void Endpoint::forget_receives() {
   fill(recv_area_, plan_.recv_depth * stride(), 0xEE);
 }
 
-void Endpoint::end_life(bool new_qp) {
-  connected_ = false;
-  if (recv_flushed_ && !broken_ && !peer_offended() && !orphaned_) {
-    verdict_.fail("completions", "receives were flushed for no reason");
-  }
-  incoming_.check_end(verdict_);
-  compare_memory();
+// What was posted, and what was expected, is of the life that has ended.
+void Endpoint::forget_life() {
   shadow_->settle();
   resync_words();
   forget_receives();
@@ -212,6 +207,16 @@ void Endpoint::end_life(bool new_qp) {
   silent_run_ = 0;
   broken_ = recv_flushed_ = closing_ = recv_doubted_ = false;
   resume_at_ = kNever;
+}
+
+void Endpoint::end_life(bool new_qp) {
+  connected_ = false;
+  if (recv_flushed_ && !broken_ && !peer_offended() && !orphaned_) {
+    verdict_.fail("completions", "receives were flushed for no reason");
+  }
+  incoming_.check_end(verdict_);
+  compare_memory();
+  forget_life();
   if (new_qp) {
     must(ib_destroy_qp(qp_), "ib_destroy_qp");
     create_qp();
@@ -226,17 +231,7 @@ void Endpoint::destroy_and_create() {
   connected_ = false;
   must(ib_destroy_qp(qp_), "ib_destroy_qp");
   compare_abandoned();
-  shadow_->settle();
-  resync_words();
-  forget_receives();
-  send_cq_->forget();
-  recv_cq_->forget();
-  ledger_.reset();
-  incoming_.reset();
-  timers_.reset();
-  silent_run_ = 0;
-  broken_ = recv_flushed_ = closing_ = recv_doubted_ = false;
-  resume_at_ = kNever;
+  forget_life();
   create_qp();
 }
 

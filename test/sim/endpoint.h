@@ -115,6 +115,7 @@ class Endpoint {
   bool peer_offended() const { return peer_ != nullptr ? peer_->offended_ : orphan_of_offender_; }
   void check_memory(uint32_t offset, uint32_t length, const char* what);
   void forget_receives();
+  void forget_life();
   void fill(uint32_t offset, uint32_t length, uint8_t value);
 
   uint32_t stride() const { return plan_.message_bytes_max + 32; }
