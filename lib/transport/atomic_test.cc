@@ -49,14 +49,6 @@ class AtomicTest : public QpFixture {
     EXPECT_EQ(out[0].frame.payload_length, 0u);
     return out[0].frame.atomic_ack().original;
   }
-  void expect_done(uint32_t psn) {
-    const auto out = responses();
-    ASSERT_EQ(out.size(), 1u);
-    EXPECT_EQ(out[0].opcode(), Opcode::kRcReadResponseOnly);
-    EXPECT_EQ(out[0].psn(), psn);
-    EXPECT_EQ(out[0].aeth(), (wire::Aeth{0x1F, qp->resp.msn}));
-    EXPECT_EQ(out[0].frame.payload_length, 0u);
-  }
   // On a fresh queue pair: NAK with the packet's PSN, ERR, nothing written.
   void expect_refused(uint8_t syndrome, const PeerPacket& p, uint32_t access) {
     make(QpType::kRc);
@@ -102,7 +94,7 @@ TEST_F(AtomicTest, CompareSwapSwapsOnlyWhatIsEqual) {
 TEST_F(AtomicTest, AtomicWriteStoresItsBytesAsTheyAre) {
   request(atomic_write(0x500, 16, pattern(8)));
   EXPECT_EQ(bytes_at(16, 8), pattern(8));
-  expect_done(0x500);
+  expect_done_answer(0x500);
   EXPECT_EQ(qp->resp.msn, 1u);
 }
 
@@ -144,7 +136,7 @@ TEST_F(AtomicTest, ResentAtomicWriteIsAnsweredAgainAndNotWritten) {
   responses();
   set_word(0, 9);
   request(atomic_write(0x500, 0, pattern(8)));
-  expect_done(0x500);
+  expect_done_answer(0x500);
   EXPECT_EQ(word(0), 9u);
 }
 

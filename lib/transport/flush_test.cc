@@ -21,19 +21,11 @@ class FlushTest : public QpFixture {
             .reth = {address(offset), key, length},
             .feth = feth};
   }
-  void expect_done(uint32_t psn) {
-    const auto out = responses();
-    ASSERT_EQ(out.size(), 1u);
-    EXPECT_EQ(out[0].opcode(), Opcode::kRcReadResponseOnly);
-    EXPECT_EQ(out[0].psn(), psn);
-    EXPECT_EQ(out[0].aeth(), (wire::Aeth{0x1F, qp->resp.msn}));
-    EXPECT_EQ(out[0].frame.payload_length, 0u);
-  }
   void expect_taken(const PeerPacket& p, uint32_t access = kRights) {
     make(QpType::kRc);
     qp->attributes.access = access;
     request(p);
-    expect_done(kPeerPsn.value());
+    expect_done_answer(kPeerPsn.value());
     EXPECT_EQ(qp->resp.msn, 1u);
     EXPECT_EQ(qp->resp.expected_psn, kPeerPsn + 1);
   }
@@ -114,7 +106,7 @@ TEST_F(FlushTest, ResentFlushIsAnsweredAgain) {
   responses();
   keys.unpublish(kKey);  // not looked at again
   request(p);
-  expect_done(kPeerPsn.value());
+  expect_done_answer(kPeerPsn.value());
   EXPECT_EQ(qp->resp.msn, 1u);
   PeerPacket other = p;
   other.reth.address += 8;

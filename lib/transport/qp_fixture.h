@@ -306,6 +306,15 @@ class QpFixture : public ::testing::Test {
   std::vector<Sent> responses(size_t most = 4096) {
     return emitted(most, [this](TxSlot& slot) { return emit_response(*qp, env, slot); });
   }
+  // The only answer is that of a request that brings nothing back: FLUSH, ATOMIC WRITE.
+  void expect_done_answer(uint32_t psn) {
+    const auto out = responses();
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0].opcode(), wire::Opcode::kRcReadResponseOnly);
+    EXPECT_EQ(out[0].psn(), psn);
+    EXPECT_EQ(out[0].aeth(), (wire::Aeth{0x1F, qp->resp.msn}));
+    EXPECT_EQ(out[0].frame.payload_length, 0u);
+  }
   std::vector<Sent> requests(size_t most = 4096) {
     return emitted(most, [this](TxSlot& slot) { return emit_request(*qp, env, slot); });
   }
