@@ -23,7 +23,7 @@ group::MembershipLimits limits_of(const EngineConfig& config) {
 }
 
 bool has_output(QpContext& qp, Time now) {
-  if (qp.type == QpType::kUc) return transport::unreliable_ready(qp);
+  if (qp.type == QpType::kUc) return transport::unreliable_ready(qp, now);
   if (!is_reliable(qp.type)) return transport::datagram_ready(qp);
   return transport::response_ready(qp) || transport::request_ready(qp, now);
 }

@@ -35,7 +35,7 @@ Emitted emit_reliable(EngineState& engine, QpContext& qp, TxSlot& slot) {
 }
 
 Emitted emit_unreliable(EngineState& engine, QpContext& qp, TxSlot& slot) {
-  if (!transport::unreliable_ready(qp)) return Emitted::kIdle;
+  if (!transport::unreliable_ready(qp, engine.env.now)) return Emitted::kIdle;
   return transport::emit_unreliable(qp, engine.env, slot) ? Emitted::kFrame : Emitted::kNoFrame;
 }
 

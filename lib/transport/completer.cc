@@ -72,8 +72,11 @@ void note_progress(QpContext& qp, TransportEnv& env) {
   }
   if (req.held_status != WcStatus::kSuccess &&
       req.next_index == qp.queues->send.consumer.load(std::memory_order_relaxed)) {
-    fail_send(qp, env, req.held_status);
-    return;
+    if (qp.state == QpState::kRts || req.next_index != req.begun_index) {
+      fail_send(qp, env, req.held_status);
+      return;
+    }
+    req.held_status = WcStatus::kSuccess;  // it may not begin in SQD: it is found again in RTS
   }
   raise_if_drained(qp, env);
 }

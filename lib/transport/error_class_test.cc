@@ -36,6 +36,20 @@ class ErrorClass : public QpFixture {
   static constexpr WcStatus kFlushed = WcStatus::kWrFlushErr;
 };
 
+TEST_F(ErrorClass, ARequestThatMayNotBeginYetDoesNotFailYet) {
+  post(1, kSendSignaled);
+  post_send({.sges = {{address(0), 8, 0xBAD00}}, .wr_id = 2});
+  EXPECT_EQ(requests().size(), 1u);
+  put_state(QpState::kSqd);
+  nak(kLocalPsn, Aeth::kAckNoCredits);
+  expect(send_completions(), {WcStatus::kSuccess}, 1);
+  EXPECT_EQ(qp->state, QpState::kSqd);
+  put_state(QpState::kRts);
+  EXPECT_TRUE(requests().empty());
+  expect(send_completions(), {WcStatus::kLocProtErr}, 2);
+  EXPECT_EQ(qp->state, QpState::kErr);
+}
+
 TEST_F(ErrorClass, TheFailedRequestComesFirstAndEverythingElseIsFlushedInOrder) {
   post_recv(0, 64, 100);
   post_recv(64, 64, 101);

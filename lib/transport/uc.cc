@@ -101,7 +101,7 @@ void receive_unreliable(QpContext& qp, TransportEnv& env, const ParsedFrame& fra
 }
 
 bool emit_unreliable(QpContext& qp, TransportEnv& env, TxSlot& slot) {
-  if (!unreliable_ready(qp)) return false;
+  if (!unreliable_ready(qp, env.now)) return false;
   const RequesterState& req = qp.req;
   const SendWqe& wqe = qp.queues->send.wqe(req.next_index);
   if (wqe.opcode == WrOpcode::kBindMw) [[unlikely]] {

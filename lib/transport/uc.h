@@ -17,8 +17,9 @@ void receive_unreliable(QpContext& qp, TransportEnv& env, const wire::ParsedFram
 
 // Whether emit_unreliable would do something now. While the send queue drains, the message that was
 // begun is finished.
-inline bool unreliable_ready(QpContext& qp) {
+inline bool unreliable_ready(QpContext& qp, Time now) {
   if (qp.state == QpState::kSqd) return qp.req.next_packet != 0;
+  if (qp.req.keys_until != kNever && now < qp.req.keys_until) return false;
   return qp.state == QpState::kRts && qp.queues->send.posted(qp.req.next_index);
 }
 

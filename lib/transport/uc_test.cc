@@ -114,9 +114,19 @@ TEST_F(UcSender, DrainingFinishesTheMessageThatWasBegun) {
   EXPECT_TRUE(events().empty());
   EXPECT_EQ(unreliables().size(), 2u);
   EXPECT_EQ(events(), std::vector<EventType>{EventType::kSqDrained});
-  EXPECT_FALSE(unreliable_ready(*qp));
+  EXPECT_FALSE(unreliable_ready(*qp, env.now));
   change.state = QpState::kRts;
   ASSERT_EQ(apply_modify(*qp, env, change, kAttrState), 0);
+  EXPECT_EQ(unreliables().size(), 1u);
+}
+
+// A window that waits for other engines is looked at when it is time, not at every turn.
+TEST_F(UcSender, WaitsAsLongAsTheKeysOfItsNextRequestDo) {
+  post(WrOpcode::kSend, 4, 1);
+  qp->req.keys_until = env.now + std::chrono::microseconds(2);
+  EXPECT_FALSE(unreliable_ready(*qp, env.now));
+  EXPECT_TRUE(unreliables().empty());
+  env.now = qp->req.keys_until;
   EXPECT_EQ(unreliables().size(), 1u);
 }
 
