@@ -31,6 +31,7 @@ class ObjectStore {
   std::vector<std::shared_ptr<void>> give_up_all() {
     const std::lock_guard guard(lock_);
     std::vector<std::shared_ptr<void>> left;
+    left.reserve(objects_.size());
     for (auto& entry : objects_) left.push_back(std::move(entry.second));
     objects_.clear();
     return left;
