@@ -16,7 +16,8 @@ import tomllib
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 LIST = TREE / 'test/sim/mutations/list.toml'
-PARTS = ('app', 'config', 'include', 'lib', 'test', 'meson.build', 'meson_options.txt', 'LICENSE')
+PARTS = ('app', 'config', 'doc', 'include', 'lib', 'test', 'meson.build', 'meson_options.txt',
+         'LICENSE')
 TARGET = 'test/sim/uroce-sim'
 
 
