@@ -80,25 +80,28 @@ void receive_duplicate_operation(QpContext& qp, TransportEnv& env, const wire::P
   env.drops->count(wire::Drop::kDuplicate);  // of what is no longer known, or never was executed
 }
 
+// A READ that was answered once may find that its key has gone since: no reason to fail the queue
+// pair.
+bool still_readable(const QpContext& qp, const TransportEnv& env, const wire::Reth& reth,
+                    uint32_t pd) {
+  uint8_t* from = nullptr;
+  return reth.length_bytes == 0 ||
+         env.keys->translate_remote(reth.rkey, pd, qp.qpn, memory::kRemoteRead, reth.address,
+                                    reth.length_bytes, from) == memory::KeyVerdict::kGood;
+}
+
 void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
   const wire::Reth reth = frame.reth();
   const ReplaySlot* const slot = find_read(qp, frame.psn, reth);
   if (slot == nullptr || frame.payload_length != 0) {
     return env.drops->count(wire::Drop::kDuplicate);
   }
-  uint8_t* from = nullptr;
-  if (reth.length_bytes != 0 &&
-      env.keys->translate_remote(reth.rkey, slot->pd, qp.qpn, memory::kRemoteRead, reth.address,
-                                 reth.length_bytes, from) != memory::KeyVerdict::kGood) {
-    // The READ was answered once and its key has gone since: no reason to fail the queue pair.
-    env.drops->count(wire::Drop::kDuplicate);
-  } else if (read_goes_on(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value())) {
-    env.drops->count(wire::Drop::kDuplicate);
-  } else if (!room_for_read_again(qp)) {
-    env.drops->count(wire::Drop::kReplayFull);
-  } else {
-    owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value(), slot->pd);
+  if (!still_readable(qp, env, reth, slot->pd) ||
+      read_goes_on(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value())) {
+    return env.drops->count(wire::Drop::kDuplicate);
   }
+  if (!room_for_read_again(qp)) return env.drops->count(wire::Drop::kReplayFull);
+  owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value(), slot->pd);
 }
 
 void remember(QpContext& qp, const ReplaySlot& taken) {
