@@ -82,6 +82,7 @@ ChannelPlan Draw::channel(size_t hosts) {
   channel.signal_all = one_in(2);
   channel.give_mac = one_in(2);
   channel.ipv6 = one_in(4);
+  channel.lends = one_in(2);
   channel.send_wake = one_in(3) ? Wake::kNotified : Wake::kPolls;
   channel.recv_wake = static_cast<Wake>(below(3));
   return channel;
@@ -113,10 +114,11 @@ uint8_t Draw::kind(const ChannelPlan& channel) {
   const auto weight = [&](size_t i) -> uint32_t {
     const OperationKind& kind = kOperations[i];
     if ((kind.types & type_bit(channel.type)) == 0) return 0;
-    if (kind.ends_with != IB_WC_SUCCESS) return trespasses_ ? kind.weight : 0;
+    if (!channel.lends && works_on_keys(kind)) return 0;
+    if (offends(kind)) return trespasses_ ? kind.weight : 0;
     return (enabled_ >> i & 1) != 0 ? kind.weight : 0;
   };
-  for (size_t i = 0; i < std::size(kOperations); ++i) sum += weight(i);
+  for (size_t i = 0; i < kOperationCount; ++i) sum += weight(i);
   if (sum == 0) return 0;
   uint32_t ticket = below(sum);
   size_t i = 0;
@@ -136,6 +138,10 @@ Operation Draw::operation(const ChannelPlan& channel) {
   operation.fence = one_in(6);
   operation.forwards = operation.fence && !one_in(4);
   operation.inlined = kOperations[operation.kind].inlinable && one_in(5);
+  operation.lender = static_cast<uint8_t>(below(3));
+  operation.through = !one_in(3);
+  operation.rights = static_cast<uint8_t>(below(6));
+  operation.races = one_in(4);
   return operation;
 }
 
@@ -196,7 +202,7 @@ Plan Draw::plan(uint64_t seed) {
   plan.faults = faults();
   plan.fabric = fabric();
   plan.datagrams = one_in(3);
-  enabled_ = one_in(3) ? ~0u : below(1u << std::size(kOperations));
+  enabled_ = one_in(3) ? ~0u : below(1u << kOperationCount);
   trespasses_ = one_in(3);
   disturbs_ = !one_in(3);
   reboots_ = one_in(4);

@@ -28,8 +28,8 @@ void modify(World& world, ib_qp* qp, ib_qp_attr& attr, int mask, const char* wha
 }  // namespace
 
 Endpoint::Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t side, uint64_t seed,
-                   Verdict& verdict)
-    : world_(world), host_(host), plan_(plan), side_(side), verdict_(verdict) {
+                   Verdict& verdict, Tally& tally)
+    : world_(world), host_(host), plan_(plan), side_(side), verdict_(verdict), tally_(tally) {
   create_memory(seed);
   send_cq_ = std::make_unique<WatchedCq>(host, 2 * plan.send_depth, plan.send_wake);
   recv_cq_ = std::make_unique<WatchedCq>(host, 2 * plan.recv_depth, plan.recv_wake);
@@ -39,11 +39,14 @@ Endpoint::Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t sid
                    "ib_reg_user_mr");
   host_.note_key(local_mr_->lkey);
   register_open();
+  create_lent_keys();
   create_qp();
 }
 
 Endpoint::~Endpoint() {
   ib_destroy_qp(qp_);
+  destroy_lent_keys();
+  if (parent_mr_ != nullptr) ib_dereg_mr(parent_mr_);
   ib_dereg_mr(open_mr_);
   ib_dereg_mr(local_mr_);
   send_cq_.reset();
@@ -59,8 +62,11 @@ void Endpoint::create_memory(uint64_t seed) {
   read_area_ = open_begin_ + kSpread + stride();
   word_area_ = (read_area_ + kSpread + stride() + kWordBytes - 1) / kWordBytes * kWordBytes;
   open_end_ = word_area_ + kWords * kWordBytes;
-  memory_.assign(open_end_ + kGuard, 0xEE);
+  lent_begin_ = open_end_ + kGuard;
+  const uint32_t lent_bytes = plan_.lends ? kLenders * 2 * lent_half() + kGuard : 0;
+  memory_.assign(lent_begin_ + lent_bytes, 0xEE);
   for (uint32_t i = read_area_; i < word_area_; ++i) memory_[i] = pattern(seed, i);
+  for (uint32_t i = lent_begin_; i + kGuard < memory_.size(); ++i) memory_[i] = pattern(seed, i);
   shadow_ = std::make_unique<Shadow>(memory_);
   resync_words();
 }
@@ -194,8 +200,11 @@ void Endpoint::forget_receives() {
   fill(recv_area_, plan_.recv_depth * stride(), 0xEE);
 }
 
-// What was posted, and what was expected, is of the life that has ended.
+// What was posted, and what was expected, is of the life that has ended; so are the lent keys, for
+// nobody knows which of the requests that were flushed would have changed them.
 void Endpoint::forget_life() {
+  destroy_lent_keys();
+  create_lent_keys();
   shadow_->settle();
   resync_words();
   forget_receives();

@@ -3,8 +3,9 @@
 // checkers that watch them.
 //
 // Memory: buffers to send from, to receive into and to READ into, a slot for each work request; and
-// the open region: what the peer may write, what it may read (constant), and words for atomics.
-// Guard bytes lie around and between them and must never change.
+// the open region: what the peer may write, what it may read (constant), and words for atomics. If
+// the channel lends there is an area for each lender, too. Guard bytes lie around and between them
+// and must never change.
 #ifndef UROCE_TEST_SIM_ENDPOINT_H
 #define UROCE_TEST_SIM_ENDPOINT_H
 
@@ -17,7 +18,9 @@
 #include "test/sim/check/timers.h"
 #include "test/sim/check/wakeups.h"
 #include "test/sim/host.h"
+#include "test/sim/lent_key.h"
 #include "test/sim/plan.h"
+#include "test/sim/tally.h"
 
 namespace uroce::sim {
 
@@ -25,7 +28,7 @@ class Endpoint {
  public:
   // `side` 0 or 1 of the channel; `seed` decides the bytes.
   Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t side, uint64_t seed,
-           Verdict& verdict);
+           Verdict& verdict, Tally& tally);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -39,7 +42,7 @@ class Endpoint {
     orphaned_ = true;
   }
 
-  // False: no room now.
+  // False: no room now. Left out: work on a key whose state does not allow it.
   bool post(const Operation& operation);
   // A last request that is signaled, if the newest ones were not.
   void post_signaled();
@@ -73,9 +76,11 @@ class Endpoint {
 
  private:
   static constexpr uint32_t kGuard = 256;
-  static constexpr uint32_t kSpread = 16'384;  // offsets within the open region
+  static constexpr uint32_t kSpread = 16'384;     // offsets within the open region
+  static constexpr uint32_t kLentSpread = 2'048;  // and within each half of a lent area
   static constexpr uint32_t kWords = 8;
   static constexpr uint32_t kInlineMax = 256;
+  static uint32_t beyond_edge(uint32_t offset, uint32_t length, uint32_t begin, uint32_t end);
   static constexpr uint64_t kIova = 0x7000'0000'0000;  // the same in every run, unlike a pointer
 
   void create_qp();
@@ -85,15 +90,9 @@ class Endpoint {
   Sent prepare(const Operation& operation);
   void prepare_data(const Operation& operation, Sent& sent);
   void aim(const Operation& operation, Sent& sent) const;
-  // A work request with the fields that its kind has beside the common ones.
-  union Request {
-    ib_send_wr common;
-    ib_rdma_wr rdma;
-    ib_atomic_wr atomic;
-    ib_flush_wr flush;
-  };
+  void fill_in(const Operation& operation, Sent& sent, Request& request);
   void aim_atomic(Sent& sent, ib_atomic_wr& wr);
-  void prepare_sink(const Operation& operation, Sent& sent);
+  void prepare_sink(Sent& sent);
   uint64_t& word_of(const Sent& sent);
   void resync_words();
   bool hand_over(const Operation& operation, Sent sent);
@@ -105,6 +104,20 @@ class Endpoint {
                               const std::vector<uint8_t>& bytes) const;
   void post_recvs();
   std::vector<ib_sge> recv_list(uint64_t id) const;
+  // endpoint_keys.cc
+  void create_lent_keys();
+  void destroy_lent_keys();
+  LentKey& own_key(const Sent& sent) { return lent_keys_[*sent.lender]; }
+  std::vector<LentKey>& keys_of(const OperationKind& kind);
+  bool suits(const Operation& operation);
+  bool accesses(size_t lender, bool reads_only) const;
+  bool catches(const Operation& operation, const OperationKind& kind, size_t lender) const;
+  bool aim_through(const Operation& operation, Sent& sent) const;
+  void work_on_key(const Operation& operation, Sent& sent, Request& request);
+  void begin_key_change(const Operation& operation, const Sent& sent);
+  void end_key_change(const Sent& sent);
+  bool was_caught(const Sent& sent, ib_wc_status status) const;
+  bool may_fail_receive(ib_wc_status status);
   // endpoint_complete.cc
   bool take_send(const ib_wc& wc);
   bool take_recv(const ib_wc& wc);
@@ -118,6 +131,8 @@ class Endpoint {
   void forget_life();
   void fill(uint32_t offset, uint32_t length, uint8_t value);
 
+  // Of a lent area: one to write to, one to read from.
+  uint32_t lent_half() const { return kLentSpread + stride() + 64; }
   uint32_t stride() const { return plan_.message_bytes_max + 32; }
   uint32_t send_slot(uint64_t id) const;
   uint32_t recv_slot(uint64_t id) const;
@@ -128,6 +143,7 @@ class Endpoint {
   const ChannelPlan plan_;
   const size_t side_;
   Verdict& verdict_;
+  Tally& tally_;
   std::vector<uint8_t> memory_;
   uint32_t send_area_ = 0;
   uint32_t recv_area_ = 0;
@@ -136,6 +152,7 @@ class Endpoint {
   uint32_t read_area_ = 0;
   uint32_t word_area_ = 0;
   uint32_t open_end_ = 0;
+  uint32_t lent_begin_ = 0;               // an area for each lender
   std::array<uint64_t, kWords> words_{};  // what the peer's atomics will have made of them
   std::unique_ptr<Shadow> shadow_;
   std::unique_ptr<WatchedCq> send_cq_;
@@ -143,6 +160,8 @@ class Endpoint {
   ib_pd* pd_ = nullptr;
   ib_mr* local_mr_ = nullptr;
   ib_mr* open_mr_ = nullptr;
+  ib_mr* parent_mr_ = nullptr;      // of windows; none unless the channel lends
+  std::vector<LentKey> lent_keys_;  // by Lender
   uint32_t retired_key_ = 0;
   ib_qp* qp_ = nullptr;
   Endpoint* peer_ = nullptr;

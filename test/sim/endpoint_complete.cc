@@ -58,6 +58,7 @@ void Endpoint::succeed(const Sent& sent) {
     shadow_->set(sent.slot, placed(sent.slot, stride(), sent.list, sent.bytes));
     check_memory(sent.slot, stride(), sent.kind->name);
   }
+  if (is_local(*sent.kind)) end_key_change(sent);
   if (peer_ == nullptr) return;
   peer_->incoming_.confirmed(sent);
   peer_->shadow_->confirm(sent.announced);
@@ -78,6 +79,8 @@ void Endpoint::fail_request(const Sent& sent, ib_wc_status status) {
   if (status == IB_WC_WR_FLUSH_ERR) {
     if (!first || closing_ || peer_offended()) return;
     verdict_.fail("completions", std::string(sent.kind->name) + " is flushed for no reason");
+  } else if (was_caught(sent, status)) {
+    tally_.did(Deed::kCaughtAccess);
   } else if (status == IB_WC_RETRY_EXC_ERR) {
     if (peer_is_dead()) return;
     const uint64_t faults =
@@ -100,7 +103,7 @@ bool Endpoint::take_recv(const ib_wc& wc) {
     take_message(wc, *message);
     return message->solicited;
   }
-  if (wc.status != IB_WC_WR_FLUSH_ERR) {
+  if (wc.status != IB_WC_WR_FLUSH_ERR && !may_fail_receive(wc.status)) {
     verdict_.fail("completions", std::string("a receive ends with ") + ib_wc_status_msg(wc.status));
   }
   // Only the first that is flushed may have been in use.
@@ -118,6 +121,7 @@ void Endpoint::take_message(const ib_wc& wc, const Sent& message) {
   } else {
     check_memory(message.remote, message.length, "where a WRITE with immediate went");
   }
+  if (invalidates(*message.kind)) lent_keys_[*message.lender].closed();
   check_memory(slot, stride(), "a receive buffer");
   fill(slot, stride(), 0xEE);
 }

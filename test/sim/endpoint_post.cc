@@ -15,6 +15,12 @@ uint8_t payload(uint64_t id, size_t side, uint32_t at) {
 
 }  // namespace
 
+// Over either edge, most of the time by a single byte.
+uint32_t Endpoint::beyond_edge(uint32_t offset, uint32_t length, uint32_t begin, uint32_t end) {
+  const uint32_t over = offset % 4 == 0 ? 1 + offset % 64 : 1;
+  return offset % 2 == 0 ? end - length + over : begin - over;
+}
+
 uint32_t Endpoint::send_slot(uint64_t id) const {
   return send_area_ + static_cast<uint32_t>(id % (plan_.send_depth + 2)) * stride();
 }
@@ -65,13 +71,12 @@ std::vector<uint8_t> Endpoint::placed(uint32_t offset, uint32_t length,
 // The word is drawn by the request's number.
 uint64_t& Endpoint::word_of(const Sent& sent) { return peer_->words_[sent.id % kWords]; }
 
-void Endpoint::prepare_sink(const Operation& operation, Sent& sent) {
+void Endpoint::prepare_sink(Sent& sent) {
   sent.slot = sink_slot(sent.id);
   fill(sent.slot, stride(), 0xEE);
   shadow_->doubt(sent.slot, sent.length);
   if (sent.kind->effect == Effect::kRead) {
-    const uint8_t* from = peer_->memory_.data() + peer_->read_area_;
-    from += operation.remote_offset % kSpread;
+    const uint8_t* from = peer_->memory_.data() + sent.remote;
     sent.bytes.assign(from, from + sent.length);
   } else {
     const uint8_t* word = reinterpret_cast<const uint8_t*>(&word_of(sent));
@@ -80,11 +85,12 @@ void Endpoint::prepare_sink(const Operation& operation, Sent& sent) {
 }
 
 void Endpoint::prepare_data(const Operation& operation, Sent& sent) {
-  if (sent.kind->effect == Effect::kFlush) return;  // has a length, and no list
+  // Have no list.
+  if (sent.kind->effect == Effect::kFlush || is_local(*sent.kind)) return;
   const uint32_t count =
       sent.length == 0 ? operation.sge_count : std::max<uint32_t>(operation.sge_count, 1);
   if (fetches(sent.kind->effect)) {
-    prepare_sink(operation, sent);
+    prepare_sink(sent);
   } else {
     sent.slot = send_slot(sent.id);
     for (uint32_t i = 0; i < sent.length; ++i) memory_[sent.slot + i] = payload(sent.id, side_, i);
@@ -98,9 +104,10 @@ Sent Endpoint::prepare(const Operation& operation) {
   Sent sent;
   sent.id = next_id_++;
   sent.kind = &kOperations[operation.kind];
-  const bool refused = sent.kind->ends_with != IB_WC_SUCCESS;
+  const bool refused = offends(*sent.kind);
   sent.length = std::clamp<uint32_t>(operation.length, refused ? 1 : 0, plan_.message_bytes_max);
   if (is_on_word(sent.kind->effect)) sent.length = kWordBytes;
+  if (is_local(*sent.kind)) sent.length = 0;
   sent.signaled =
       plan_.signal_all || operation.signaled || refused || silent_run_ + 1 >= plan_.send_depth / 2;
   sent.solicited = operation.solicited && sent.kind->takes_receive;
@@ -109,15 +116,16 @@ Sent Endpoint::prepare(const Operation& operation) {
       !ledger_.empty() && ledger_.outstanding().back().kind->effect == Effect::kRead;
   const bool can_forward =
       sent.kind->effect == Effect::kMessage || sent.kind->effect == Effect::kWrite;
-  if (operation.forwards && after_read && can_forward) {
-    const Sent& read = ledger_.outstanding().back();
-    sent.length = read.length;
-    sent.list = read.list;
-    sent.bytes = read.bytes;
+  const Sent* const forwarded =
+      operation.forwards && after_read && can_forward ? &ledger_.outstanding().back() : nullptr;
+  if (forwarded != nullptr) sent.length = forwarded->length;
+  aim(operation, sent);
+  if (forwarded != nullptr) {
+    sent.list = forwarded->list;
+    sent.bytes = forwarded->bytes;
   } else {
     prepare_data(operation, sent);
   }
-  aim(operation, sent);
   return sent;
 }
 
@@ -125,6 +133,8 @@ Sent Endpoint::prepare(const Operation& operation) {
 void Endpoint::aim(const Operation& operation, Sent& sent) const {
   const uint32_t offset = operation.remote_offset % kSpread;
   const Effect effect = sent.kind->effect;
+  if (effect == Effect::kWrite || is_on_word(effect)) sent.remote_bytes = sent.length;
+  if (aim_through(operation, sent)) return;
   sent.rkey = peer_->open_mr_->rkey;
   sent.remote = peer_->open_begin_ + offset;
   if (effect == Effect::kRead) {
@@ -133,13 +143,9 @@ void Endpoint::aim(const Operation& operation, Sent& sent) const {
     sent.remote = peer_->word_area_ + static_cast<uint32_t>(sent.id % kWords) * kWordBytes;
   } else if (effect == Effect::kStaleKey && peer_->retired_key_ != 0) {
     sent.rkey = peer_->retired_key_;
-  } else if (sent.kind->ends_with != IB_WC_SUCCESS) {
-    // Over either edge, most of the time by a single byte.
-    const uint32_t over = offset % 4 == 0 ? 1 + offset % 64 : 1;
-    sent.remote =
-        offset % 2 == 0 ? peer_->open_end_ - sent.length + over : peer_->open_begin_ - over;
+  } else if (effect == Effect::kTrespass || effect == Effect::kStaleKey) {
+    sent.remote = beyond_edge(offset, sent.length, peer_->open_begin_, peer_->open_end_);
   }
-  if (effect == Effect::kWrite || is_on_word(effect)) sent.remote_bytes = sent.length;
   sent.address = kIova + sent.remote;
 }
 
@@ -158,7 +164,26 @@ void Endpoint::aim_atomic(Sent& sent, ib_atomic_wr& wr) {
   if (wr.compare_add == word) word = wr.swap;
 }
 
-// Fills in the work request and posts it.
+// What a kind of request has beside the common fields.
+void Endpoint::fill_in(const Operation& operation, Sent& sent, Request& request) {
+  const Effect effect = sent.kind->effect;
+  if (works_on_keys(*sent.kind)) return work_on_key(operation, sent, request);
+  if (effect == Effect::kFetchAdd || effect == Effect::kCompareSwap) {
+    return aim_atomic(sent, request.atomic);
+  }
+  if (effect == Effect::kFlush) {
+    request.flush.remote_addr = sent.address;
+    request.flush.length = sent.length;
+    request.flush.rkey = sent.rkey;
+    request.flush.type = IB_FLUSH_GLOBAL;
+    request.flush.level = IB_FLUSH_RANGE;
+    return;
+  }
+  request.rdma.remote_addr = sent.address;
+  request.rdma.rkey = sent.rkey;
+}
+
+// Makes the work request and posts it.
 int Endpoint::submit(const Operation& operation, Sent& sent) {
   const bool inlined =
       operation.inlined && sent.length <= kInlineMax && sent.kind->inlinable && sent.slot != 0;
@@ -169,25 +194,13 @@ int Endpoint::submit(const Operation& operation, Sent& sent) {
     }
   }
   Request request{};
-  const Effect effect = sent.kind->effect;
-  if (effect == Effect::kFetchAdd || effect == Effect::kCompareSwap) {
-    aim_atomic(sent, request.atomic);
-  } else if (effect == Effect::kFlush) {
-    request.flush.remote_addr = sent.address;
-    request.flush.length = sent.length;
-    request.flush.rkey = sent.rkey;
-    request.flush.type = IB_FLUSH_GLOBAL;
-    request.flush.level = IB_FLUSH_RANGE;
-  } else {
-    request.rdma.remote_addr = sent.address;
-    request.rdma.rkey = sent.rkey;
-  }
   ib_send_wr& wr = request.common;
+  wr.ex.imm_data = sent.immediate;
+  fill_in(operation, sent, request);
   wr.sg_list = list.data();
   wr.num_sge = static_cast<int>(list.size());
   wr.wr_id = sent.id;
   wr.opcode = sent.kind->opcode;
-  wr.ex.imm_data = sent.immediate;
   wr.send_flags = (sent.signaled ? IB_SEND_SIGNALED : 0) |
                   (sent.solicited ? IB_SEND_SOLICITED : 0) | (operation.fence ? IB_SEND_FENCE : 0) |
                   (inlined ? IB_SEND_INLINE : 0);
@@ -213,7 +226,10 @@ bool Endpoint::hand_over(const Operation& operation, Sent sent) {
         is_on_word(sent.kind->effect) ? std::vector<uint8_t>(word, word + kWordBytes) : sent.bytes);
   }
   sent.announced = peer_->announced_;
-  offended_ = offended_ || sent.kind->ends_with != IB_WC_SUCCESS;
+  tally_.posted(*sent.kind);
+  if (sent.lender && !works_on_keys(*sent.kind)) tally_.did(Deed::kLentAccess);
+  if (works_on_keys(*sent.kind)) begin_key_change(operation, sent);
+  offended_ = offended_ || offends(*sent.kind);
   silent_run_ = sent.signaled ? 0 : silent_run_ + 1;
   peer_->incoming_.sent(sent);
   ledger_.posted(std::move(sent));
@@ -226,7 +242,7 @@ bool Endpoint::post(const Operation& operation) {
     faults_at_progress_ =
         world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
   }
-  return hand_over(operation, prepare(operation));
+  return !suits(operation) || hand_over(operation, prepare(operation));
 }
 
 void Endpoint::post_signaled() {

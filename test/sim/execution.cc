@@ -48,7 +48,7 @@ void Execution::make_endpoints(Channel& channel) {
   for (size_t side = 0; side < 2; ++side) {
     channel.ends[side] =
         std::make_unique<Endpoint>(world_, world_.host(channel.plan.host[side]), channel.plan, side,
-                                   plan_.seed * 16 + number * 2 + side, verdict_);
+                                   plan_.seed * 16 + number * 2 + side, verdict_, tally_);
   }
 }
 
@@ -105,6 +105,7 @@ void Execution::run() {
 
 void Execution::carry_out(const Step& step) {
   const auto end = [&]() -> Endpoint& { return *channels_[step.channel].ends[step.side]; };
+  tally_.carried_out(step.kind);
   switch (step.kind) {
     case StepKind::kPost:
       return post(step);

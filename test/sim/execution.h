@@ -25,6 +25,7 @@ class Execution {
   uint64_t messages() const { return messages_ + datagrams_.arrived(); }
   uint64_t retransmitted() const { return retransmitted_; }
   uint64_t renewed() const { return renewed_; }
+  const Tally& tally() const { return tally_; }
 
  private:
   struct Channel {
@@ -60,6 +61,7 @@ class Execution {
   World& world_;
   const Plan& plan_;
   Verdict& verdict_;
+  Tally tally_;
   DatagramBook datagrams_;
   std::vector<Channel> channels_;
   std::vector<std::unique_ptr<DatagramEnd>> datagram_ends_;  // by host; empty without datagrams

@@ -186,9 +186,10 @@ int run_many(const Options& options) {
   }
   std::printf(
       "%llu seeds from %llu: all good; %llu messages, %llu frames, %llu lost, %llu stalls, "
-      "%llu sent again, %llu new lives, %.1f s of virtual time\n",
+      "%llu sent again, %llu new lives, %.1f s of virtual time\ndriven: %s\n",
       ull(options.swarm), ull(options.seed), ull(sum.messages), ull(sum.frames), ull(sum.lost),
-      ull(sum.stalls), ull(sum.retransmitted), ull(sum.renewed), sum.virtual_seconds);
+      ull(sum.stalls), ull(sum.retransmitted), ull(sum.renewed), sum.virtual_seconds,
+      describe(sum.tally).c_str());
   return 0;
 }
 

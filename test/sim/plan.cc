@@ -3,7 +3,6 @@
 #include "test/sim/plan.h"
 
 #include <cstdio>
-#include <iterator>
 
 namespace uroce::sim {
 namespace {
@@ -27,17 +26,18 @@ std::string flags(const Operation& operation) {
   if (operation.fence) text += " fence";
   if (operation.inlined) text += " inline";
   if (operation.forwards) text += " forwards";
+  if (operation.races) text += " races";
+  static constexpr const char* kLender[] = {"fast region", "type 1 window", "type 2 window"};
+  text += line(", %s%s, rights %u", operation.through ? "through " : "", kLender[operation.lender],
+               unsigned{operation.rights});
   return text;
 }
 
 std::string describe(const Step& step) {
-  static constexpr const char* kNames[] = {"post",  "starve",     "drain",    "query",
-                                           "renew", "reregister", "stall",    "cut",
-                                           "pause", "reboot",     "datagram", "attach"};
   const unsigned channel = step.channel;
   const unsigned side = step.side;
   std::string text = line("+%.3f us ", static_cast<double>(step.wait.count()) / 1000);
-  text += kNames[static_cast<size_t>(step.kind)];
+  text += kStepNames[static_cast<size_t>(step.kind)];
   switch (step.kind) {
     case StepKind::kPost:
     case StepKind::kDatagram: {
@@ -73,9 +73,9 @@ std::string describe(const ChannelPlan& channel) {
            channel.host[0], channel.host[1], static_cast<int>(channel.type),
            ib_mtu_enum_to_int(channel.mtu), channel.send_depth, channel.recv_depth,
            channel.first_psn[0], channel.first_psn[1]);
-  text += line("timeout %u, rd_atomic %u, %s, sender %s, receiver %s", unsigned{channel.timeout},
+  text += line("timeout %u, rd_atomic %u, %s, sender %s, receiver %s%s", unsigned{channel.timeout},
                unsigned{channel.rd_atomic}, channel.signal_all ? "sq_sig_all" : "signals some",
-               words(channel.send_wake), words(channel.recv_wake));
+               words(channel.send_wake), words(channel.recv_wake), channel.lends ? ", lends" : "");
   return text;
 }
 

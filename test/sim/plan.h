@@ -7,6 +7,7 @@
 #define UROCE_TEST_SIM_PLAN_H
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct ChannelPlan {
   bool signal_all = true;
   bool give_mac = false;  // else ARP finds it
   bool ipv6 = false;
+  bool lends = false;  // fast regions and windows
   Wake send_wake = Wake::kPolls;
   Wake recv_wake = Wake::kPolls;
 };
@@ -49,6 +51,10 @@ struct Operation {
   bool fence = false;
   bool inlined = false;
   bool forwards = false;  // sends what the READ before it brings: needs the fence
+  uint8_t lender = 0;     // 0 … 2: the fast region, type 1 or type 2 window that it is about
+  bool through = false;   // uses the peer's key of that, if it is open
+  uint8_t rights = 0;     // lends for 1: READ, 2: WRITE, otherwise both
+  bool races = false;     // changes a key even if an access through it is under way
 };
 
 enum class StepKind : uint8_t {
@@ -65,6 +71,10 @@ enum class StepKind : uint8_t {
   kDatagram,    // side: from; channel: to; operation
   kAttach,      // side: host index: joins the group, or leaves it
 };
+inline constexpr const char* kStepNames[] = {"post",  "starve",     "drain",    "query",
+                                             "renew", "reregister", "stall",    "cut",
+                                             "pause", "reboot",     "datagram", "attach"};
+inline constexpr size_t kStepKinds = std::size(kStepNames);
 
 struct Step {
   StepKind kind = StepKind::kPost;

@@ -24,6 +24,7 @@ RunResult run_plan(const Plan& plan, const RunOptions& options) {
     result.messages = execution.messages();
     result.retransmitted = execution.retransmitted();
     result.renewed = execution.renewed();
+    result.tally = execution.tally();
   } catch (const std::exception& error) {
     verdict.fail("control calls", error.what());
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "test/sim/plan.h"
+#include "test/sim/tally.h"
 #include "test/sim/world.h"
 
 namespace uroce::sim {
@@ -24,6 +25,7 @@ struct RunResult {
   uint64_t messages = 0;
   uint64_t retransmitted = 0;
   uint64_t renewed = 0;  // connections that got a new life
+  Tally tally;
   Duration virtual_time{};
 };
 

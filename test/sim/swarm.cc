@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -29,6 +30,7 @@ struct Shared {
   std::atomic<uint64_t> retransmitted{0};
   std::atomic<uint64_t> renewed{0};
   std::atomic<uint64_t> virtual_ns{0};
+  std::array<std::atomic<uint64_t>, Tally::kSize> tally{};
 
   void note_failure(uint64_t number) {
     uint64_t lowest = failed.load();
@@ -53,6 +55,7 @@ void add(Shared& shared, const RunResult& run) {
   shared.retransmitted += run.retransmitted;
   shared.renewed += run.renewed;
   shared.virtual_ns += static_cast<uint64_t>(run.virtual_time.count());
+  for (size_t i = 0; i < Tally::kSize; ++i) shared.tally[i] += run.tally.counts[i];
 }
 
 void work(Shared& shared, std::atomic<uint64_t>& at, uint64_t first, uint64_t count) {
@@ -113,6 +116,7 @@ SwarmResult run_swarm(uint64_t first, uint64_t count, unsigned jobs) {
   result.stalls = shared.stalls;
   result.retransmitted = shared.retransmitted;
   result.renewed = shared.renewed;
+  for (size_t i = 0; i < Tally::kSize; ++i) result.tally.counts[i] = shared.tally[i];
   result.virtual_seconds = static_cast<double>(shared.virtual_ns) / 1e9;
   return result;
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "test/sim/tally.h"
+
 namespace uroce::sim {
 
 struct SwarmResult {
@@ -19,6 +21,7 @@ struct SwarmResult {
   uint64_t stalls = 0;
   uint64_t retransmitted = 0;
   uint64_t renewed = 0;
+  Tally tally;
   double virtual_seconds = 0;
 };
 

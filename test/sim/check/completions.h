@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "test/sim/operations.h"
@@ -30,6 +31,10 @@ struct Sent {
   uint32_t remote = 0;        // offset of it
   uint32_t remote_bytes = 0;  // that change there
   uint64_t announced = 0;     // writes announced to the peer's memory before and with it
+  // Number of the lender whose key it changes, or of the peer's through which it goes.
+  std::optional<uint8_t> lender;
+  uint32_t key_changes = 0;  // of that key, when this was posted through it
+  uint32_t key = 0;          // SEND with invalidate: what it takes back
 };
 
 class SendLedger {

@@ -34,7 +34,19 @@ std::optional<Sent> Stream::received(const ib_wc& wc, Verdict& verdict) {
     verdict.fail(kName, which + ": immediate " + std::to_string(wc.ex.imm_data) + " and not " +
                             std::to_string(message.immediate));
   }
+  const bool invalidates = (wc.wc_flags & IB_WC_WITH_INVALIDATE) != 0;
+  if (invalidates != sim::invalidates(*message.kind) ||
+      (invalidates && wc.ex.invalidate_rkey != message.key)) {
+    verdict.fail(kName, which + ": the key that it takes back is not as sent");
+  }
   if (!verdict.good()) return std::nullopt;
+  return message;
+}
+
+std::optional<Sent> Stream::refused() {
+  if (due_.empty()) return std::nullopt;
+  Sent message = std::move(due_.front());
+  due_.pop_front();
   return message;
 }
 

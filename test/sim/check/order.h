@@ -21,6 +21,8 @@ class Stream {
   void sent(const Sent& message);
   // The next one comes out; nothing: it is not what was due.
   std::optional<Sent> received(const ib_wc& wc, Verdict& verdict);
+  // The receive of the next one has failed: which that was, if there is one.
+  std::optional<Sent> refused();
   // The sender has been told of success for all messages up to this one.
   void confirmed(const Sent& message);
   // Nothing more will come: what the sender was told has arrived must have come out.
