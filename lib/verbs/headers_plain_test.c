@@ -2,6 +2,7 @@
 // The public headers in a C11 program that has short names of its own.
 #define UROCE_NO_KERNEL_TYPES
 #include <uroce/ib_verbs.h>
+#include <uroce/multicast.h>
 
 typedef struct {
   int value;

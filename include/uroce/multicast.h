@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Multicast as market data uses it: one sequence of messages that is sent to two groups, A and B,
+// becomes one stream again. The first copy of each message wins.
+//
+// A feed object takes what arrives on either side and says at once whether it is new; it holds
+// nothing back and copies nothing. A message behind a gap is new as well: the application decides
+// whether it goes on, waits, or asks for the missing range elsewhere. What neither side brought in
+// time is reported once, as a range, by uroce_feed_lost(), and is never new afterwards.
+//
+// A feed belongs to one thread at a time. Nothing here allocates, locks or calls the system, except
+// uroce_feed_create() and uroce_feed_destroy(). Times are nanoseconds of any one clock that does
+// not go back.
+#ifndef UROCE_MULTICAST_H
+#define UROCE_MULTICAST_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct uroce_feed;
+
+#define UROCE_FEED_SIDES 2
+
+enum uroce_feed_side { UROCE_FEED_A = 0, UROCE_FEED_B = 1 };
+
+// What a packet turned out to be.
+enum uroce_feed_verdict {
+  UROCE_FEED_NEW = 0,         // brings at least one message that was not here before
+  UROCE_FEED_DUPLICATE = 1,   // every message was here already
+  UROCE_FEED_STALE = 2,       // every message is older than what the feed still knows
+  UROCE_FEED_HEARTBEAT = 3,   // carries no message, only the next sequence number
+  UROCE_FEED_UNREADABLE = 4,  // the reader refused it, or its numbers or its side cannot be
+};
+
+// Reads one packet: the sequence number of its first message and how many consecutive messages it
+// carries; a count of 0 is a heartbeat whose number is that of the message to come. Returns 0, or
+// anything else for a packet that is not of the feed. Must not keep `data`.
+typedef int (*uroce_feed_reader)(void* context, const void* data, uint32_t length,
+                                 uint64_t* sequence, uint32_t* count);
+
+struct uroce_feed_attr {
+  uroce_feed_reader reader;
+  void* reader_context;
+  // How many consecutive messages the feed knows about at a time: a power of two, 64 … 2^24; 0
+  // stands for 65536. 24 bytes of memory each.
+  uint32_t window;
+  // How many ranges that were lost on both sides wait for uroce_feed_lost(): 1 … 2^20; 0: 1024.
+  uint32_t lost_ranges;
+  // A message that is missing counts as lost on both sides this long after the first packet behind
+  // it. 0: only when the window has gone past it.
+  uint64_t patience_ns;
+  // The number of the first message. 0: that of the first packet, from whichever side.
+  uint64_t first_sequence;
+};
+
+// One packet, as uroce_feed_arrive() saw it.
+struct uroce_feed_arrival {
+  uint64_t sequence;  // of its first message
+  uint64_t missing;   // messages between the newest so far and this packet: a gap opened here
+  uint64_t late_ns;   // DUPLICATE: how long after the first copy of its first message; else 0
+  uint32_t count;     // messages in it
+  uint32_t fresh;     // of these, those that are new
+};
+
+// Messages first … first + count - 1 came on neither side.
+struct uroce_feed_range {
+  uint64_t first;
+  uint64_t count;
+};
+
+// late[i] counts second copies that came 2^i … 2^(i+1) - 1 ns behind the first, late[0] also those
+// that came within the same nanosecond; the last bucket also what is above.
+#define UROCE_FEED_LATE_BUCKETS 40
+
+struct uroce_feed_side_statistics {
+  uint64_t packets;     // all that arrived
+  uint64_t wins;        // messages whose first copy came on this side
+  uint64_t losses;      // messages whose second copy came on this side
+  uint64_t gaps;        // messages that never came on this side, known when they are let go
+  uint64_t repeats;     // messages that came on this side a second time
+  uint64_t stale;       // messages that came after they had been let go
+  uint64_t unreadable;  // packets
+  uint64_t late[UROCE_FEED_LATE_BUCKETS];  // of its second copies
+};
+
+struct uroce_feed_statistics {
+  struct uroce_feed_side_statistics side[UROCE_FEED_SIDES];
+  uint64_t delivered;    // messages that were new: the wins of both sides
+  uint64_t filled;       // of these, those that came behind a later one: a gap that closed
+  uint64_t lost;         // messages that came on neither side
+  uint64_t lost_unsaid;  // of these, those whose range found no room for uroce_feed_lost()
+};
+
+// Makes a feed; *feed is its caller's until uroce_feed_destroy(). 0; -EINVAL: no reader, or a value
+// out of its range; -ENOMEM.
+int uroce_feed_create(const struct uroce_feed_attr* attr, struct uroce_feed** feed);
+void uroce_feed_destroy(struct uroce_feed* feed);
+
+// Takes one packet that arrived on a side (enum uroce_feed_side) at `now_ns`; fills *arrival when
+// it is not NULL. Anything but UROCE_FEED_NEW is to be dropped. A packet may carry at most `window`
+// messages.
+enum uroce_feed_verdict uroce_feed_arrive(struct uroce_feed* feed, uint32_t side, const void* data,
+                                          uint32_t length, uint64_t now_ns,
+                                          struct uroce_feed_arrival* arrival);
+
+// Whether a message of the packet that arrived last was new. For packets of which only a part was
+// (fresh < count: the sides cut their packets at different places).
+int uroce_feed_is_fresh(const struct uroce_feed* feed, uint64_t sequence);
+
+// 1 and the next range that came on neither side, oldest first; 0 when there is none. Call it now
+// and then also when nothing arrives: it is what notices that patience has run out.
+int uroce_feed_lost(struct uroce_feed* feed, uint64_t now_ns, struct uroce_feed_range* range);
+
+// Forgets what is missing and begins anew at a number (0: at that of the next packet), as at the
+// start of a session. Counts what was missing as neither gap nor loss; the statistics stay.
+void uroce_feed_restart(struct uroce_feed* feed, uint64_t first_sequence);
+
+void uroce_feed_query(const struct uroce_feed* feed, struct uroce_feed_statistics* statistics);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // UROCE_MULTICAST_H
