@@ -12,8 +12,6 @@ namespace uroce::transport {
 namespace {
 
 using memory::Sge;
-using wire::Aeth;
-using wire::NakCode;
 using wire::Opcode;
 
 class SharedReceiveQueueTest : public QpFixture {
