@@ -4,6 +4,7 @@
 #define UROCE_IB_AH_H
 
 #include <uroce/ib_pd.h>
+#include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,8 +103,6 @@ struct ib_ah {
 enum rdma_create_ah_flags { RDMA_CREATE_AH_SLEEPABLE = 1 << 0 };
 enum rdma_destroy_ah_flags { RDMA_DESTROY_AH_SLEEPABLE = 1 << 0 };
 
-struct ib_udata;  // the kernel's border to user space; there is none here: always NULL
-
 // Makes an address handle. A MAC address in ah_attr->roce.dmac is taken as it is; all zero, it is
 // found: a group's is computed, an address of this port's own needs none (the message never leaves
 // the host), any other is asked of the network, for at most three seconds.
@@ -114,8 +113,7 @@ struct ib_udata;  // the kernel's border to user space; there is none here: alwa
 // address could not be found. `flags`: with or without RDMA_CREATE_AH_SLEEPABLE the same.
 struct ib_ah* rdma_create_ah(struct ib_pd* pd, struct rdma_ah_attr* ah_attr, __u32 flags);
 
-// The same, and the MAC address is always found by the library, whatever ah_attr says. -EINVAL:
-// udata is not NULL.
+// The same, and the MAC address is always found by the library, whatever ah_attr says.
 struct ib_ah* rdma_create_user_ah(struct ib_pd* pd, struct rdma_ah_attr* ah_attr,
                                   struct ib_udata* udata);
 
@@ -128,6 +126,7 @@ int rdma_query_ah(struct ib_ah* ah, struct rdma_ah_attr* ah_attr);
 
 // Work requests already posted keep the address that they were posted with.
 int rdma_destroy_ah(struct ib_ah* ah, __u32 flags);
+int rdma_destroy_ah_user(struct ib_ah* ah, __u32 flags, struct ib_udata* udata);
 
 // The UDP source port: 0xC000 … 0xFFFF. From the flow label (low 20 bits); from a pair of QPNs (the
 // label of both, the same in both directions, may be 0); from the label unless it is 0, else from

@@ -4,6 +4,7 @@
 #define UROCE_IB_CQ_H
 
 #include <uroce/ib_device.h>
+#include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,11 +15,13 @@ struct ib_wc;
 
 typedef void (*ib_comp_handler)(struct ib_cq* cq, void* cq_context);
 
+// Who polls a queue of ib_alloc_cq(). The first three are one and the same here: completions are
+// polled where handlers run (ib_verbs.h), each time until the queue is empty.
 enum ib_poll_context {
-  IB_POLL_SOFTIRQ,            // refused: -EOPNOTSUPP
-  IB_POLL_WORKQUEUE,          // refused: -EOPNOTSUPP
-  IB_POLL_UNBOUND_WORKQUEUE,  // refused: -EOPNOTSUPP
-  IB_POLL_DIRECT,             // the caller polls with ib_process_cq_direct()
+  IB_POLL_SOFTIRQ,
+  IB_POLL_WORKQUEUE,
+  IB_POLL_UNBOUND_WORKQUEUE,
+  IB_POLL_DIRECT,  // the caller polls with ib_process_cq_direct()
 };
 
 struct ib_cq {
@@ -142,6 +145,7 @@ struct ib_cq* ib_create_cq(struct ib_device* device, ib_comp_handler comp_handle
 
 // -EBUSY while a queue pair uses it. Entries not polled are lost.
 int ib_destroy_cq(struct ib_cq* cq);
+int ib_destroy_cq_user(struct ib_cq* cq, struct ib_udata* udata);
 
 // Changes how many entries it holds, 1 … attrs.max_cqe, while it is in use: what waits stays, in
 // order. -EINVAL: out of range, or more than that wait now. -EBUSY: another resize is under way.
@@ -153,10 +157,13 @@ int ib_resize_cq(struct ib_cq* cq, int cqe);
 // period alone. cq_period 0 switches it off, since nothing would end the wait. 0.
 int rdma_set_cq_moderation(struct ib_cq* cq, __u16 cq_count, __u16 cq_period);
 
-// A completion queue whose work requests carry wr_cqe. Only IB_POLL_DIRECT, others -EOPNOTSUPP;
-// a poll_ctx that is none, or nr_cqe < 1: -EINVAL. Freed by ib_free_cq().
+// A completion queue whose work requests carry wr_cqe, of which `done` is called for each of them.
+// -EINVAL: a poll_ctx that is none, nr_cqe < 1 or above attrs.max_cqe. Freed by ib_free_cq().
 struct ib_cq* ib_alloc_cq(struct ib_device* dev, void* private_data, int nr_cqe, int comp_vector,
                           enum ib_poll_context poll_ctx);
+// The same on the next completion vector, by turns over all devices.
+struct ib_cq* ib_alloc_cq_any(struct ib_device* dev, void* private_data, int nr_cqe,
+                              enum ib_poll_context poll_ctx);
 void ib_free_cq(struct ib_cq* cq);
 
 // Polls up to `budget` completions (-1: until empty) of a queue from ib_alloc_cq() and calls the

@@ -77,12 +77,33 @@ struct ib_device_attr {
   __u8 local_ca_ack_delay;  // 4.096 us * 2^n
 };
 
+// The part of a device that things other than RDMA have too.
+struct device {
+  int numa_node;  // of the port; -1: unknown or none, as of virtual ports
+};
+
+struct ib_device_ops;
+
 struct ib_device {
-  char name[64];  // "uroce0", …
+  char name[64];                    // "uroce0", …
+  const struct ib_device_ops* ops;  // ib_device_ops.h
+  struct device dev;
   __u32 phys_port_cnt;
   int num_comp_vectors;
   struct ib_device_attr attrs;
 };
+
+// From its part back to the device, and on to a structure `drv_dev_struct` that has the device as
+// its member `ibdev_member`.
+static inline struct ib_device* rdma_device_to_ibdev(struct device* device) {
+  return (struct ib_device*)(void*)((char*)device - offsetof(struct ib_device, dev));
+}
+#define rdma_device_to_drv_device(dev, drv_dev_struct, ibdev_member) \
+  ((drv_dev_struct*)(void*)((char*)rdma_device_to_ibdev(dev) -       \
+                            offsetof(drv_dev_struct, ibdev_member)))
+
+// The NUMA node of a device's port; -1: unknown or none.
+static inline int ibdev_to_node(struct ib_device* ibdev) { return ibdev->dev.numa_node; }
 
 enum rdma_link_layer {
   IB_LINK_LAYER_UNSPECIFIED,
@@ -202,36 +223,6 @@ int ib_query_pkey(struct ib_device* device, __u32 port_num, __u16 index, __u16* 
 // port that shares the kernel's addresses does so by itself within about 100 ms of a change (inline
 // modes: at the next uroce_poll after that).
 void rdma_roce_rescan_device(struct ib_device* ibdev);
-
-static inline __u32 rdma_start_port(const struct ib_device* device) {
-  (void)device;
-  return 1;
-}
-static inline __u32 rdma_end_port(const struct ib_device* device) { return device->phys_port_cnt; }
-static inline int rdma_is_port_valid(const struct ib_device* device, unsigned int port) {
-  return port >= rdma_start_port(device) && port <= rdma_end_port(device);
-}
-#define rdma_for_each_port(device, iter) \
-  for (iter = rdma_start_port(device); iter <= rdma_end_port(device); ++iter)
-
-static inline enum rdma_link_layer rdma_port_get_link_layer(struct ib_device* device,
-                                                            __u32 port_num) {
-  (void)device;
-  (void)port_num;
-  return IB_LINK_LAYER_ETHERNET;
-}
-
-// Bytes of the path MTU value `mtu` on this port, -1 for a value that is none.
-static inline int rdma_mtu_enum_to_int(struct ib_device* device, __u32 port, int mtu) {
-  (void)device;
-  (void)port;
-  return ib_mtu_enum_to_int((enum ib_mtu)mtu);
-}
-// Bytes of attr->max_mtu (not of active_mtu).
-static inline int rdma_mtu_from_attr(struct ib_device* device, __u32 port,
-                                     struct ib_port_attr* attr) {
-  return rdma_mtu_enum_to_int(device, port, attr->max_mtu);
-}
 
 enum ib_event_type {
   IB_EVENT_CQ_ERR,

@@ -4,6 +4,7 @@
 #define UROCE_IB_MR_H
 
 #include <uroce/ib_pd.h>
+#include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,6 +96,7 @@ int ib_map_mr_sg(struct ib_mr* mr, struct scatterlist* sg, int sg_nents, unsigne
 // of it is an access error. -EINVAL: windows are bound to it, and nothing has happened. -ETIMEDOUT:
 // an engine does not answer; the region still exists, with its key dead already.
 int ib_dereg_mr(struct ib_mr* mr);
+int ib_dereg_mr_user(struct ib_mr* mr, struct ib_udata* udata);
 
 // The low 8 bits of a key are the owner's to vary: the next value, upper 24 bits kept.
 static inline __u32 ib_inc_rkey(__u32 rkey) { return (rkey & 0xffffff00u) | ((rkey + 1) & 0xffu); }

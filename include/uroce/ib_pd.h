@@ -4,6 +4,7 @@
 #define UROCE_IB_PD_H
 
 #include <uroce/ib_device.h>
+#include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,7 @@ struct ib_pd* ib_alloc_pd(struct ib_device* device, unsigned int flags);
 // 0, or -EBUSY while anything belongs to the domain; it goes on working then. (The kernel's form
 // returns nothing; a caller that ignores the result is as well off.)
 int ib_dealloc_pd(struct ib_pd* pd);
+int ib_dealloc_pd_user(struct ib_pd* pd, struct ib_udata* udata);
 
 #ifdef __cplusplus
 }

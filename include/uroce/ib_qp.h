@@ -8,6 +8,7 @@
 #include <uroce/ib_mr.h>
 #include <uroce/ib_pd.h>
 #include <uroce/ib_srq.h>
+#include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -175,6 +176,12 @@ struct ib_qp* ib_create_qp(struct ib_pd* pd, struct ib_qp_init_attr* init_attr);
 // rights on UD; path_mtu above the port's; a transition or mask that the table does not have.
 int ib_modify_qp(struct ib_qp* qp, struct ib_qp_attr* qp_attr, int qp_attr_mask);
 
+// The form of unprivileged users: the same, but the MAC address of an address vector is always
+// found by the library, whatever ah_attr says, and a Q_Key with bit 31 set is -EPERM unless the
+// device was configured with privileged_qkey.
+int ib_modify_qp_with_udata(struct ib_qp* qp, struct ib_qp_attr* attr, int attr_mask,
+                            struct ib_udata* udata);
+
 // Fills both structures with what holds now, whatever the mask.
 int ib_query_qp(struct ib_qp* qp, struct ib_qp_attr* qp_attr, int qp_attr_mask,
                 struct ib_qp_init_attr* qp_init_attr);
@@ -183,6 +190,7 @@ int ib_query_qp(struct ib_qp* qp, struct ib_qp_attr* qp_attr, int qp_attr_mask,
 // more. Work still queued vanishes without completions, and completions not yet polled are taken
 // out of the CQs.
 int ib_destroy_qp(struct ib_qp* qp);
+int ib_destroy_qp_user(struct ib_qp* qp, struct ib_udata* udata);
 
 // Whether a modify is legal: pure, from the state table of the verbs.
 bool ib_modify_qp_is_ok(enum ib_qp_state cur_state, enum ib_qp_state next_state,

@@ -5,6 +5,7 @@
 
 #include <uroce/ib_cq.h>
 #include <uroce/ib_pd.h>
+#include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,6 +86,7 @@ int ib_query_srq(struct ib_srq* srq, struct ib_srq_attr* srq_attr);
 // at any time: requests that name it are then refused as invalid, and so is the rest of a message
 // that had begun.
 int ib_destroy_srq(struct ib_srq* srq);
+int ib_destroy_srq_user(struct ib_srq* srq, struct ib_udata* udata);
 
 // Queues the list in order, up to the first request that is refused: that one is then in
 // *bad_recv_wr (which may be NULL), those before it are posted. A request belongs to the queue pair

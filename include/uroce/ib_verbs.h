@@ -29,12 +29,17 @@
 #include <uroce/ib_ah.h>
 #include <uroce/ib_cq.h>
 #include <uroce/ib_device.h>
+#include <uroce/ib_device_ops.h>
 #include <uroce/ib_mr.h>
 #include <uroce/ib_multicast.h>
+#include <uroce/ib_netdev.h>
 #include <uroce/ib_pd.h>
+#include <uroce/ib_port.h>
 #include <uroce/ib_qp.h>
+#include <uroce/ib_rate.h>
 #include <uroce/ib_srq.h>
 #include <uroce/ib_types.h>
+#include <uroce/ib_udata.h>
 #include <uroce/ib_xrc.h>
 
 #endif  // UROCE_IB_VERBS_H

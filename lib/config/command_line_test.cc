@@ -51,7 +51,7 @@ TEST(CommandLine, NamesWhatIsWrongAndTheCure) {
   EXPECT_EQ(error_of({"--port", "p,adress=10.0.0.1/24"}),
             "--port p: unknown port key 'adress', nearest is address; known are name, address, "
             "gateway, own, shared, "
-            "vlan, mtu, queues, descriptors, promiscuous");
+            "vlan, mtu, queues, descriptors, promiscuous, privileged_qkey");
   EXPECT_EQ(error_of({"--port", "p,address=10.0.0.300/24"}),
             "--port p: address=10.0.0.300/24: give an address with its prefix, such as "
             "10.0.0.1/24");
@@ -85,7 +85,8 @@ TEST(CommandLine, AnOptionWithoutItsValueSaysWhatItWants) {
             "--limit queue_pairs: write NAME=N, such as queue_pairs=256");
   EXPECT_EQ(error_of({"--limit", "queue_pair=256"}),
             "unknown limit 'queue_pair', nearest is queue_pairs; known are queue_pairs, "
-            "completion_queues, memory_regions, multicast_groups, multicast_members");
+            "completion_queues, memory_regions, multicast_groups, multicast_members, "
+            "members_per_group");
 }
 
 TEST(CommandLine, AWrongValueIsAnsweredWithTheRange) {

@@ -70,11 +70,12 @@ absl::Status set_gateway(PortSettings& port, std::string_view key, std::string_v
 
 constexpr std::string_view kKeys[] = {"mode",      "rings",    "cores",   "fault",
                                       "log_level", "[limits]", "[[port]]"};
-constexpr std::string_view kPortKeys[] = {"name",        "address",    "gateway", "own",
-                                          "shared",      "vlan",       "mtu",     "queues",
-                                          "descriptors", "promiscuous"};
-constexpr std::string_view kLimits[] = {"queue_pairs", "completion_queues", "memory_regions",
-                                        "multicast_groups", "multicast_members"};
+constexpr std::string_view kPortKeys[] = {
+    "name", "address", "gateway",     "own",         "shared",         "vlan",
+    "mtu",  "queues",  "descriptors", "promiscuous", "privileged_qkey"};
+constexpr std::string_view kLimits[] = {"queue_pairs",       "completion_queues",
+                                        "memory_regions",    "multicast_groups",
+                                        "multicast_members", "members_per_group"};
 
 absl::Status unknown(const char* what, std::string_view key,
                      std::span<const std::string_view> known) {
@@ -122,7 +123,9 @@ absl::Status set_cores(Settings& settings, std::string_view value) {
 ValueKind value_kind(std::string_view key) {
   if (key == "cores") return ValueKind::kNumbers;
   if (key == "address" || key == "gateway") return ValueKind::kTexts;
-  if (key == "own" || key == "shared" || key == "promiscuous") return ValueKind::kFlag;
+  if (key == "own" || key == "shared" || key == "promiscuous" || key == "privileged_qkey") {
+    return ValueKind::kFlag;
+  }
   const bool text = key == "name" || key == "mode" || key == "fault" || key == "log_level";
   return text ? ValueKind::kText : ValueKind::kNumber;
 }
@@ -157,6 +160,7 @@ absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_
     return set_number(port.descriptors, key, value, "a number from 64 to 32768");
   }
   if (key == "promiscuous") return set_flag(port.promiscuous, key, value);
+  if (key == "privileged_qkey") return set_flag(port.privileged_qkey, key, value);
   return unknown("port key", key, kPortKeys);
 }
 
@@ -193,6 +197,9 @@ absl::Status set_limit_key(LimitSettings& limits, std::string_view key, std::str
   }
   if (key == "multicast_members") {
     return set_number(limits.multicast_members, key, value, "a number from 1 to 1048576");
+  }
+  if (key == "members_per_group") {
+    return set_number(limits.members_per_group, key, value, "a number from 1 to 1048576");
   }
   return unknown("limit", key, kLimits);
 }

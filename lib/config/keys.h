@@ -21,7 +21,7 @@ absl::Status check_key(std::string_view key);
 absl::Status check_limit_key(std::string_view key);
 
 // Sets one key of a port from its text; the keys are documented in doc/configuration.md. Flags
-// (own, shared, promiscuous) take no value or "true"/"false".
+// (own, shared, promiscuous, privileged_qkey) take no value or "true"/"false".
 absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_view value);
 // Sets one key of the whole: mode, rings, cores, fault, log_level.
 absl::Status set_key(Settings& settings, std::string_view key, std::string_view value);

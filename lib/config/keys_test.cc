@@ -14,10 +14,12 @@ TEST(Keys, TakeEveryKeyOfAPort) {
       {"gateway", "fe80::1"}, {"own", ""},
       {"vlan", "10"},         {"mtu", "9000"},
       {"queues", "2"},        {"descriptors", "512"},
-      {"shared", "false"},    {"promiscuous", "true"}};
+      {"shared", "false"},    {"promiscuous", "true"},
+      {"privileged_qkey", ""}};
   for (const auto& [key, value] : good) EXPECT_TRUE(set_port_key(port, key, value).ok()) << key;
   EXPECT_EQ(port.ownership, Ownership::kOwn);
   EXPECT_TRUE(port.promiscuous);
+  EXPECT_TRUE(port.privileged_qkey);
   EXPECT_EQ(port.descriptors, 512u);
 }
 

@@ -28,6 +28,7 @@ struct PortSettings {
   uint32_t queue_count = 1;     // receive and transmit queues, one engine each: 1 … 16
   uint32_t descriptors = 1024;  // per queue: 64 … 32768
   bool promiscuous = false;
+  bool privileged_qkey = false;  // users may set Q_Keys with bit 31
 };
 
 // Limits of a device; all memory for them is taken at start.
@@ -37,6 +38,7 @@ struct LimitSettings {
   uint32_t memory_regions = 65536;     // 16 … 2^23
   uint32_t multicast_groups = 8192;    // per engine
   uint32_t multicast_members = 65536;  // per engine: (group, QP) pairs
+  uint32_t members_per_group = 1024;   // QPs
 };
 
 struct Settings {

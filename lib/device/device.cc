@@ -28,6 +28,7 @@ Device::Device(const DeviceSetup& setup)
       port_(*setup.port),
       gateway_ipv4_(setup.gateway_ipv4),
       gateway_ipv6_(setup.gateway_ipv6),
+      privileged_qkey_(setup.privileged_qkey),
       exclusive_(all_exclusive(setup.seats)),
       ids_(*setup.ids),
       caller_(setup.seats, setup.driver),

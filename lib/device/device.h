@@ -50,6 +50,7 @@ struct DeviceSetup {
   DeviceLimits limits{};
   Gid gateway_ipv4;  // zero: none
   Gid gateway_ipv6;
+  bool privileged_qkey = false;  // users may set Q_Keys with bit 31
 };
 
 // Type XRC_TGT has an xrcd and nothing else that is a pointer; XRC_INI no recv_cq.
@@ -161,6 +162,7 @@ class Device {
 
   const std::string& name() const { return name_; }
   const DeviceLimits& limits() const { return limits_; }
+  bool privileged_qkey() const { return privileged_qkey_; }
   uint32_t qp_max() const;
   uint32_t mr_max() const;
   uint32_t engine_count() const { return static_cast<uint32_t>(caller_.engine_count()); }
@@ -266,6 +268,7 @@ class Device {
   PortOps& port_;
   const Gid gateway_ipv4_;
   const Gid gateway_ipv6_;
+  const bool privileged_qkey_;
   const bool exclusive_;
   IdSource& ids_;
 

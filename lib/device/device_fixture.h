@@ -75,6 +75,7 @@ struct TestBedOptions {
   engine::DriveMode mode = engine::DriveMode::kInlineExclusive;
   DeviceLimits limits{};
   bool shared_port = false;
+  bool privileged_qkey = false;
 };
 
 class TestBed {
@@ -106,6 +107,7 @@ class TestBed {
     setup.port = &port;
     setup.ids = &ids_;
     setup.limits = options.limits;
+    setup.privileged_qkey = options.privileged_qkey;
     device_ = std::make_unique<Device>(setup);
     for (Room& room : rooms_) room.bytes.resize(9216);
   }

@@ -32,6 +32,7 @@ struct PortConfig {
   uint16_t descriptors = 512;       // per queue and direction, a wish
   uint32_t frames_held_max = 1024;  // per queue: kept or handed over, not yet released
   bool promiscuous = false;
+  bool privileged_qkey = false;  // users may set Q_Keys with bit 31
   FaultPlan faults{};
   // Takes one line of warning, without newline; nullptr: silence. Control threads only.
   void (*log)(const std::string& line) = nullptr;

@@ -37,6 +37,7 @@ nic::PortConfig plan(const config::PortSettings& port, const nic::FaultPlan& fau
   planned.queue_count = port.queue_count;
   planned.descriptors = static_cast<uint16_t>(port.descriptors);
   planned.promiscuous = port.promiscuous;
+  planned.privileged_qkey = port.privileged_qkey;
   planned.faults = faults;
   planned.log = [](const std::string& line) { log(LogLevel::kWarning, line); };
   return planned;

@@ -21,6 +21,7 @@ device::DeviceLimits device_limits(const config::LimitSettings& limits) {
   device::DeviceLimits result;
   result.cq_max = limits.completion_queues;
   result.group_max = limits.multicast_groups;
+  result.group_qp_max = limits.members_per_group;
   result.membership_max = limits.multicast_members;
   return result;
 }
@@ -44,6 +45,7 @@ Unit::Unit(std::string name, std::unique_ptr<nic::Port> port, const config::Sett
   setup.limits = device_limits(settings.limits);
   setup.gateway_ipv4 = port_->config().gateway_ipv4;
   setup.gateway_ipv6 = port_->config().gateway_ipv6;
+  setup.privileged_qkey = port_->config().privileged_qkey;
   device_ = std::make_unique<device::Device>(setup);
 }
 

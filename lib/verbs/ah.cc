@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <new>
 
+#include "verbs/driver.h"
 #include "verbs/handles.h"
 
 namespace uroce::verbs {
@@ -65,27 +66,29 @@ void from_path(const device::AhAttributes& path, rdma_ah_attr& attr) {
 using namespace uroce;
 using namespace uroce::verbs;
 
-ib_ah* rdma_create_ah(ib_pd* pd, rdma_ah_attr* ah_attr, __u32 /*flags*/) {
+ib_ah* driver::create_ah(ib_pd* pd, rdma_ah_attr* ah_attr, __u32 /*flags*/) {
   return create(pd, *ah_attr, false);
 }
 
-ib_ah* rdma_create_user_ah(ib_pd* pd, rdma_ah_attr* ah_attr, ib_udata* udata) {
-  if (udata != nullptr) return error_pointer<ib_ah>(-EINVAL);
+ib_ah* driver::create_user_ah(ib_pd* pd, rdma_ah_attr* ah_attr, ib_udata* /*udata*/) {
   return create(pd, *ah_attr, true);
 }
 
-int rdma_modify_ah(ib_ah* ah, rdma_ah_attr* ah_attr) {
+int driver::modify_ah(ib_ah* ah, rdma_ah_attr* ah_attr) {
   device::AhAttributes path;
   if (const int error = to_path(*ah_attr, path); error != 0) return error;
   return device_of(*ah->pd).modify_ah(*of(ah).object, path);
 }
 
-int rdma_query_ah(ib_ah* ah, rdma_ah_attr* ah_attr) {
+int driver::query_ah(ib_ah* ah, rdma_ah_attr* ah_attr) {
   from_path(device_of(*ah->pd).query_ah(*of(ah).object), *ah_attr);
   return 0;
 }
 
-int rdma_destroy_ah(ib_ah* ah, __u32 /*flags*/) {
+int rdma_destroy_ah(ib_ah* ah, __u32 flags) { return rdma_destroy_ah_user(ah, flags, nullptr); }
+
+int rdma_destroy_ah_user(ib_ah* ah, __u32 /*flags*/, ib_udata* udata) {
+  if (!uroce_udata_is_empty(udata)) return -EINVAL;
   const int error = device_of(*ah->pd).destroy_ah(*of(ah).object);
   if (error == 0) of(ah->device).objects.give_up(&of(ah));
   return error;

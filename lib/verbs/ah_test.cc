@@ -62,11 +62,20 @@ TEST_F(AhTest, TheUserFormDoesNotBelieveTheMacGiven) {
   EXPECT_EQ(rdma_destroy_ah(ah, 0), 0);
 }
 
-TEST_F(AhTest, ThereIsNoBorderForPrivateData) {
+// AH-26, UD-01, UD-02.
+TEST_F(AhTest, TheUserFormsAreThePlainOnes) {
   rdma_ah_attr attr = to(device::kTestGroup);
-  int something = 0;
-  ib_ah* ah = rdma_create_user_ah(pd_, &attr, reinterpret_cast<ib_udata*>(&something));
-  EXPECT_EQ(PTR_ERR(ah), -EINVAL);
+  ib_udata udata{};
+  ib_ah* ah = rdma_create_user_ah(pd_, &attr, &udata);
+  ASSERT_FALSE(IS_ERR(ah));
+  EXPECT_EQ(users(), 1u);
+  udata.outlen = 4;
+  EXPECT_EQ(PTR_ERR(rdma_create_user_ah(pd_, &attr, &udata)), -EINVAL);
+  EXPECT_EQ(rdma_destroy_ah_user(ah, 0, &udata), -EINVAL);
+  EXPECT_EQ(users(), 1u);
+  udata.outlen = 0;
+  EXPECT_EQ(rdma_destroy_ah_user(ah, 0, &udata), 0);
+  EXPECT_EQ(users(), 0u);
 }
 
 // AH-20, AH-22, AH-23.

@@ -35,13 +35,18 @@ TEST_F(CqTest, CreationChecks) {
   EXPECT_EQ(error_of({.cqe = 1, .comp_vector = 0, .flags = 1}), -EINVAL);
 }
 
-// CQ-01.
-TEST_F(CqTest, AllocationChecksAndOnlyDirectPollingExists) {
+// CQ-01, CQ-02.
+TEST_F(CqTest, AllocationChecks) {
   EXPECT_EQ(PTR_ERR(ib_alloc_cq(ibdev_, nullptr, 0, 0, IB_POLL_DIRECT)), -EINVAL);
   EXPECT_EQ(PTR_ERR(ib_alloc_cq(ibdev_, nullptr, -1, 0, IB_POLL_DIRECT)), -EINVAL);
   EXPECT_EQ(PTR_ERR(ib_alloc_cq(ibdev_, nullptr, 8, -1, IB_POLL_DIRECT)), -EINVAL);
-  for (const auto context : {IB_POLL_SOFTIRQ, IB_POLL_WORKQUEUE, IB_POLL_UNBOUND_WORKQUEUE}) {
-    EXPECT_EQ(PTR_ERR(ib_alloc_cq(ibdev_, nullptr, 8, 0, context)), -EOPNOTSUPP);
+  EXPECT_EQ(PTR_ERR(ib_alloc_cq_any(ibdev_, nullptr, 0, IB_POLL_DIRECT)), -EINVAL);
+  EXPECT_EQ(PTR_ERR(ib_alloc_cq_any(ibdev_, nullptr, -1, IB_POLL_SOFTIRQ)), -EINVAL);
+  const int most = ibdev_->attrs.max_cqe;
+  EXPECT_EQ(PTR_ERR(ib_alloc_cq_any(ibdev_, nullptr, most + 1, IB_POLL_DIRECT)), -EINVAL);
+  for (const int none : {4, -1}) {
+    const auto context = static_cast<ib_poll_context>(none);
+    EXPECT_EQ(PTR_ERR(ib_alloc_cq_any(ibdev_, nullptr, 8, context)), -EINVAL) << none;
   }
   ib_cq* cq = ib_alloc_cq(ibdev_, this, 8, 0, IB_POLL_DIRECT);
   ASSERT_FALSE(IS_ERR(cq));
@@ -147,6 +152,63 @@ TEST_F(CqTest, DirectProcessingCallsEachRequestsOwnFunction) {
   EXPECT_EQ(callback.last, IB_WC_SUCCESS);
   EXPECT_EQ(ib_destroy_qp(qp), 0);
   ib_free_cq(cq);
+}
+
+// A queue that the library polls calls `done` by itself, again and again.
+TEST_F(CqTest, OtherContextsAreServedWhereHandlersRun) {
+  for (const auto context : {IB_POLL_SOFTIRQ, IB_POLL_WORKQUEUE, IB_POLL_UNBOUND_WORKQUEUE}) {
+    ib_cq* cq = ib_alloc_cq_any(ibdev_, this, 32, context);
+    ASSERT_FALSE(IS_ERR(cq));
+    EXPECT_EQ(cq->poll_ctx, context);
+    EXPECT_EQ(cq->cq_context, this);
+    ib_qp* qp = make_sender(cq);
+    Callback callback;
+    callback.done = [](ib_cq*, ib_wc* wc) { ++static_cast<Callback*>(wc->wr_cqe)->calls; };
+    ib_ah* ah = handle_to(device::kTestIpv4);
+    for (int i = 1; i <= 3; ++i) {
+      ASSERT_EQ(post_datagram(qp, ah, 0x77, memory_.data(), 8,
+                              reinterpret_cast<__u64>(static_cast<ib_cqe*>(&callback))),
+                0);
+      bed_.settle();
+      EXPECT_EQ(callback.calls, i);
+    }
+    EXPECT_EQ(ib_destroy_qp(qp), 0);
+    ib_free_cq(cq);
+  }
+}
+
+// CQ-03, CQ-04.
+TEST(CqVectors, AreTakenByTurns) {
+  for (const uint32_t engines : {4u, 1u}) {
+    device::TestBed bed({.engines = engines});
+    ib_device* device = open_device(bed.device());
+    ASSERT_EQ(bed.device().start(), 0);
+    ASSERT_EQ(device->num_comp_vectors, static_cast<int>(engines));
+    std::vector<unsigned> taken(engines);
+    for (int i = 0; i < 8; ++i) {
+      ib_cq* cq = ib_alloc_cq_any(device, nullptr, 8, IB_POLL_DIRECT);
+      ASSERT_FALSE(IS_ERR(cq));
+      ++taken.at(cq->comp_vector);
+      ib_free_cq(cq);
+    }
+    EXPECT_EQ(taken, std::vector<unsigned>(engines, 8 / engines));
+    close_device(device);
+  }
+}
+
+// CQ-07, UD-01, UD-02.
+TEST_F(CqTest, StaysWhileAQueuePairUsesIt) {
+  const ib_cq_init_attr small{.cqe = 4, .comp_vector = 0, .flags = 0};
+  ib_cq* cq = ib_create_cq(ibdev_, nullptr, nullptr, nullptr, &small);
+  ib_qp* qp = make_sender(cq);
+  ib_udata udata{};
+  EXPECT_EQ(ib_destroy_cq(cq), -EBUSY);
+  EXPECT_EQ(ib_destroy_cq_user(cq, nullptr), -EBUSY);
+  EXPECT_EQ(ib_destroy_qp(qp), 0);
+  udata.inlen = 4;
+  EXPECT_EQ(ib_destroy_cq_user(cq, &udata), -EINVAL);
+  udata.inlen = 0;
+  EXPECT_EQ(ib_destroy_cq_user(cq, &udata), 0);
 }
 
 // CQ-11: nothing is lost in silence, the oldest entries stay.

@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "verbs/driver.h"
 #include "verbs/face.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
@@ -89,6 +90,8 @@ ib_device* open_device(device::Device& device) {
   if (handle == nullptr) return error_pointer<ib_device>(-ENOMEM);
   const size_t length = std::min(device.name().size(), sizeof handle->name - 1);
   std::memcpy(handle->name, device.name().data(), length);
+  handle->ops = &driver::kOps;
+  handle->dev.numa_node = device.port_state().info.numa_node;
   handle->phys_port_cnt = 1;
   handle->num_comp_vectors = static_cast<int>(device.engine_count());
   handle->attrs = attributes_of(device);
@@ -186,7 +189,10 @@ ib_pd* ib_alloc_pd(ib_device* device, unsigned int flags) {
   return pd;
 }
 
-int ib_dealloc_pd(ib_pd* pd) {
+int ib_dealloc_pd(ib_pd* pd) { return ib_dealloc_pd_user(pd, nullptr); }
+
+int ib_dealloc_pd_user(ib_pd* pd, ib_udata* udata) {
+  if (!uroce_udata_is_empty(udata)) return -EINVAL;
   const int error = device_of(*pd).destroy_pd(*of(pd).object);
   if (error == 0) of(pd->device).objects.give_up(&of(pd));
   return error;

@@ -29,21 +29,6 @@ TEST_F(DeviceTest, AttributesAreTheLimitsThatHold) {
   EXPECT_EQ(ib_destroy_qp(qp), 0);
 }
 
-// CP-01 … CP-03, CP-18.
-TEST_F(DeviceTest, HasOnePortOnEthernet) {
-  EXPECT_EQ(rdma_start_port(ibdev_), 1u);
-  EXPECT_EQ(rdma_end_port(ibdev_), 1u);
-  EXPECT_FALSE(rdma_is_port_valid(ibdev_, 0));
-  EXPECT_TRUE(rdma_is_port_valid(ibdev_, 1));
-  EXPECT_FALSE(rdma_is_port_valid(ibdev_, 2));
-  int visits = 0;
-  __u32 port = 0;
-  rdma_for_each_port(ibdev_, port)++ visits;
-  EXPECT_EQ(visits, 1);
-  EXPECT_EQ(rdma_port_get_link_layer(ibdev_, 1), IB_LINK_LAYER_ETHERNET);
-  EXPECT_EQ(rdma_ah_find_type(ibdev_, 1), RDMA_AH_ATTR_TYPE_ROCE);
-}
-
 TEST_F(DeviceTest, PortAttributesFollowThePort) {
   ib_port_attr attr{};
   EXPECT_EQ(ib_query_port(ibdev_, 0, &attr), -EINVAL);

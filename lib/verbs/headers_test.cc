@@ -36,26 +36,6 @@ TEST(Headers, G1AndH1Numbers) {
   EXPECT_EQ(RDMA_AH_ATTR_TYPE_ROCE, 2);
 }
 
-// MT-01 … MT-04.
-TEST(Headers, MtuEnumerationAndBytes) {
-  const int bytes[] = {-1, 256, 512, 1024, 2048, 4096, -1, -1};
-  for (int mtu = 0; mtu < 8; ++mtu) {
-    EXPECT_EQ(rdma_mtu_enum_to_int(nullptr, 1, mtu), bytes[mtu]) << mtu;
-  }
-  EXPECT_EQ(rdma_mtu_enum_to_int(nullptr, 1, -1), -1);
-  ib_port_attr attr{};
-  attr.max_mtu = IB_MTU_4096;
-  attr.active_mtu = IB_MTU_1024;
-  attr.phys_mtu = 9000;
-  EXPECT_EQ(rdma_mtu_from_attr(nullptr, 1, &attr), 4096);
-  attr.max_mtu = static_cast<ib_mtu>(0);
-  EXPECT_EQ(rdma_mtu_from_attr(nullptr, 1, &attr), -1);
-  EXPECT_EQ(ib_mtu_int_to_enum(4095), IB_MTU_2048);
-  EXPECT_EQ(ib_mtu_int_to_enum(4096), IB_MTU_4096);
-  EXPECT_EQ(ib_mtu_int_to_enum(9000), IB_MTU_4096);
-  EXPECT_EQ(ib_mtu_int_to_enum(0), IB_MTU_256);
-}
-
 // KY-02.
 TEST(Headers, IncrementingAKeyKeepsItsIndex) {
   EXPECT_EQ(ib_inc_rkey(0x12345600), 0x12345601u);

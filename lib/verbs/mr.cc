@@ -6,6 +6,7 @@
 #include <new>
 
 #include "device/memory_probe.h"
+#include "verbs/driver.h"
 #include "verbs/handles.h"
 
 using namespace uroce;
@@ -78,7 +79,7 @@ int ib_rereg_user_mr(ib_mr* mr, int flags, __u64 start, __u64 length, __u64 virt
   return 0;
 }
 
-ib_mr* ib_alloc_mr(ib_pd* pd, ib_mr_type mr_type, __u32 max_num_sg) {
+ib_mr* driver::alloc_mr(ib_pd* pd, ib_mr_type mr_type, __u32 max_num_sg) {
   if (mr_type != IB_MR_TYPE_MEM_REG || max_num_sg == 0 ||
       max_num_sg > pd->device->attrs.max_fast_reg_page_list_len) {
     return error_pointer<ib_mr>(-EINVAL);
@@ -121,7 +122,10 @@ int ib_map_mr_sg(ib_mr* mr, scatterlist* sg, int sg_nents, unsigned int* sg_offs
   return static_cast<int>(pieces);
 }
 
-int ib_dereg_mr(ib_mr* mr) {
+int ib_dereg_mr(ib_mr* mr) { return ib_dereg_mr_user(mr, nullptr); }
+
+int ib_dereg_mr_user(ib_mr* mr, ib_udata* udata) {
+  if (!uroce_udata_is_empty(udata)) return -EINVAL;
   const int error = device_of(*mr->pd).deregister_memory(*of(mr).object);
   if (error == 0) of(mr->device).objects.give_up(&of(mr));
   return error;

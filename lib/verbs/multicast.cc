@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Multicast attach and detach of the native face.
+#include "verbs/driver.h"
 #include "verbs/handles.h"
 
 using namespace uroce::verbs;
 
-int ib_attach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
+int driver::attach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
   return device_of(*qp).attach_multicast(of(qp).handle, to_gid(*gid));
 }
 
-int ib_detach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
+int driver::detach_mcast(ib_qp* qp, ib_gid* gid, __u16 /*lid*/) {
   return device_of(*qp).detach_multicast(of(qp).handle, to_gid(*gid));
 }

@@ -44,8 +44,8 @@ using namespace uroce::verbs;
 
 int ib_poll_cq(ib_cq* cq, int num_entries, ib_wc* wc) {
   if (num_entries < 0) return -EINVAL;
-  device::CqHandle& handle = of(cq).handle;
-  const device::SpinGuard guard(handle.poll_lock, handle.exclusive);
+  uroce::device::CqHandle& handle = of(cq).handle;
+  const uroce::device::SpinGuard guard(handle.poll_lock, handle.exclusive);
   const auto wanted = static_cast<uint32_t>(num_entries);
   return static_cast<int>(
       transport::cq_poll(*handle.queue, wanted, [&wc](const Cqe& cqe) { convert(cqe, *wc++); }));

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "transport/qp_state.h"
+#include "verbs/driver.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
 #include "verbs/xrc.h"
@@ -123,13 +124,18 @@ bool fits(const ib_qp_attr& attr, int mask) {
          !(is(IB_QP_PORT) && attr.port_num > 0xFF);
 }
 
+// IBA 10.2.5: a Q_Key of the upper half is for the privileged.
+bool needs_privilege(const ib_qp& qp, const ib_qp_attr& attr, int mask) {
+  return (mask & IB_QP_QKEY) != 0 && attr.qkey > 0x7FFFFFFF && !device_of(qp).privileged_qkey();
+}
+
 }  // namespace
 }  // namespace uroce::verbs
 
 using namespace uroce;
 using namespace uroce::verbs;
 
-ib_qp* ib_create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
+ib_qp* driver::create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
   if (const int error = check_init(pd, *init_attr); error != 0) {
     return error_pointer<ib_qp>(error);
   }
@@ -162,7 +168,7 @@ ib_qp* ib_create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
   return qp;
 }
 
-int ib_modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask) {
+int driver::modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask, ib_udata* udata) {
   // IBA 11.2.5.2.
   device::QpChange change;
   change.mask = static_cast<uint32_t>(qp_attr_mask);
@@ -171,12 +177,16 @@ int ib_modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask) {
     if (const int error = to_path(qp_attr->ah_attr, change.path); error != 0) return error;
   }
   if (!fits(*qp_attr, qp_attr_mask)) return -EINVAL;
+  if (udata != nullptr) {
+    if (needs_privilege(*qp, *qp_attr, qp_attr_mask)) return -EPERM;
+    change.path.dmac = {};  // to be found
+  }
   change.attributes = to_attributes(*qp_attr);
   return device_of(*qp).modify_qp(real_of(*qp).handle, change);
 }
 
-int ib_query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
-                ib_qp_init_attr* qp_init_attr) {
+int driver::query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
+                     ib_qp_init_attr* qp_init_attr) {
   device::QpChange now;
   if (const int error = device_of(*qp).query_qp(real_of(*qp).handle, now); error != 0) return error;
   *qp_attr = {};
@@ -201,7 +211,10 @@ int ib_query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
   return 0;
 }
 
-int ib_destroy_qp(ib_qp* qp) {
+int ib_destroy_qp(ib_qp* qp) { return ib_destroy_qp_user(qp, nullptr); }
+
+int ib_destroy_qp_user(ib_qp* qp, ib_udata* udata) {
+  if (!uroce_udata_is_empty(udata)) return -EINVAL;
   if (is_target_handle(*qp)) return close_handle(*qp);
   // First no handler can be inside, then the memory goes.
   LiveObjects::instance().remove(qp);

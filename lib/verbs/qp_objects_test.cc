@@ -173,6 +173,57 @@ TEST_F(QpTest, ARefusedModifyChangesNothing) {
   EXPECT_EQ(attr.qp_state, IB_QPS_INIT);
 }
 
+// QP-18, UD-01: the user's form finds the MAC address, and without one nothing has changed.
+TEST_F(QpTest, TheUserFormDoesNotBelieveTheMacGiven) {
+  ib_qp* qp = make(IB_QPT_RC);
+  bring_to(qp, IB_QPS_INIT);
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_RTR;
+  attr.path_mtu = IB_MTU_256;
+  attr.ah_attr = to(device::kTestPeer);
+  attr.ah_attr.roce.dmac[0] = 2;
+  ib_udata none{};
+  EXPECT_EQ(ib_modify_qp_with_udata(qp, &attr, 0x129181, &none), -ETIMEDOUT);
+  ib_qp_attr now{};
+  ib_qp_init_attr made{};
+  ASSERT_EQ(ib_query_qp(qp, &now, 0, &made), 0);
+  EXPECT_EQ(now.qp_state, IB_QPS_INIT);
+  EXPECT_EQ(ib_modify_qp(qp, &attr, 0x129181), 0) << "the plain form does";
+  none.inlen = 4;
+  EXPECT_EQ(ib_destroy_qp_user(qp, &none), -EINVAL);
+  EXPECT_EQ(ib_destroy_qp_user(qp, nullptr), 0);
+  forget(qp);
+}
+
+// QP-19.
+TEST_F(QpTest, AQkeyOfTheUpperHalfIsForThePrivileged) {
+  ib_qp* qp = make(IB_QPT_UD);
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_INIT;
+  attr.port_num = 1;
+  attr.qkey = 0x80000001;
+  EXPECT_EQ(ib_modify_qp_with_udata(qp, &attr, 0x71, nullptr), -EPERM);
+  attr.qkey = 0x7FFFFFFF;
+  EXPECT_EQ(ib_modify_qp_with_udata(qp, &attr, 0x71, nullptr), 0);
+  attr.qkey = 0x80000001;
+  EXPECT_EQ(ib_modify_qp(qp, &attr, 0x71), 0) << "the plain form is the kernel's own";
+}
+
+class PrivilegedQpTest : public FaceTest {
+ protected:
+  PrivilegedQpTest() : FaceTest({.privileged_qkey = true}) {}
+};
+
+// QP-19.
+TEST_F(PrivilegedQpTest, MaySetThem) {
+  ib_qp* qp = make(IB_QPT_UD);
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_INIT;
+  attr.port_num = 1;
+  attr.qkey = 0x80000001;
+  EXPECT_EQ(ib_modify_qp_with_udata(qp, &attr, 0x71, nullptr), 0);
+}
+
 // QP-31; case 47: none of its completions can be polled afterwards.
 TEST_F(QpTest, DestroyTakesUnpolledCompletionsOutOfTheCq) {
   const auto [a, b] = connected();

@@ -4,13 +4,14 @@
 #include <new>
 #include <optional>
 
+#include "verbs/driver.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
 
 using namespace uroce;
 using namespace uroce::verbs;
 
-ib_srq* ib_create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
+ib_srq* driver::create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
   const bool xrc = srq_init_attr->srq_type == IB_SRQT_XRC;
   if (!xrc && srq_init_attr->srq_type != IB_SRQT_BASIC) return error_pointer<ib_srq>(-EOPNOTSUPP);
   const auto& ext = srq_init_attr->ext;
@@ -47,7 +48,7 @@ ib_srq* ib_create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
   return srq;
 }
 
-int ib_modify_srq(ib_srq* srq, ib_srq_attr* srq_attr, ib_srq_attr_mask mask) {
+int driver::modify_srq(ib_srq* srq, ib_srq_attr* srq_attr, ib_srq_attr_mask mask) {
   const auto bits = static_cast<unsigned>(mask);
   if ((bits & ~unsigned{IB_SRQ_MAX_WR | IB_SRQ_LIMIT}) != 0) return -EINVAL;
   std::optional<uint32_t> wr_max;
@@ -57,13 +58,16 @@ int ib_modify_srq(ib_srq* srq, ib_srq_attr* srq_attr, ib_srq_attr_mask mask) {
   return device_of(*srq->pd).modify_srq(of(srq).handle, wr_max, limit);
 }
 
-int ib_query_srq(ib_srq* srq, ib_srq_attr* srq_attr) {
+int driver::query_srq(ib_srq* srq, ib_srq_attr* srq_attr) {
   const device::SrqState now = device_of(*srq->pd).query_srq(of(srq).handle);
   *srq_attr = {.max_wr = now.wr_max, .max_sge = now.sge_max, .srq_limit = now.limit};
   return 0;
 }
 
-int ib_destroy_srq(ib_srq* srq) {
+int ib_destroy_srq(ib_srq* srq) { return ib_destroy_srq_user(srq, nullptr); }
+
+int ib_destroy_srq_user(ib_srq* srq, ib_udata* udata) {
+  if (!uroce_udata_is_empty(udata)) return -EINVAL;
   // First no handler can be inside, then the memory goes.
   LiveObjects::instance().remove(srq);
   if (const int error = device_of(*srq->pd).destroy_srq(of(srq).handle); error != 0) {
