@@ -139,7 +139,8 @@ class KeyTable {
     if (address < region.iova || offset > region.length || length > region.length - offset) {
       return KeyVerdict::kOutOfRange;
     }
-    pointer = region.base + offset;
+    // As numbers: the region of the whole address space begins at the null pointer.
+    pointer = reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(region.base) + offset);
     return KeyVerdict::kGood;
   }
   KeyVerdict translate_window(Key key, uint32_t pd, Qpn qpn, uint32_t wanted, uint64_t address,
