@@ -40,19 +40,50 @@ def transport_header(frame):
     return None
 
 
+def packet_operands(opcode, syndrome):
+    """What a packet's instruction says of its extension headers (test/fuzz/engine/packets.cc)."""
+    operation = opcode & 0x1F
+    if opcode >> 5 == 3:
+        return bytes(4 if opcode == 0x65 else 0) + bytes(1)  # ImmDt, DETH
+    operands = b''
+    if operation in (0x06, 0x0A, 0x0B, 0x0C, 0x1C, 0x1D):
+        operands += bytes(5)  # RETH
+    if operation in (0x13, 0x14):
+        operands += bytes(8)  # AtomicETH
+    if operation in (0x0D, 0x0F, 0x10, 0x11, 0x12):
+        operands += bytes((syndrome, 0))  # AETH
+    if operation in (0x03, 0x05, 0x09, 0x0B, 0x12):
+        operands += bytes(4)  # ImmDt, AtomicAckETH
+    if operation in (0x16, 0x17, 0x1C):
+        operands += bytes(1)  # IETH, FETH
+    return operands
+
+
+def request_step(opcode):
+    """A request of the queue pair that such a response could answer; the kinds of posts.cc."""
+    kind = {0x0D: 2, 0x0E: 2, 0x0F: 2, 0x10: 2, 0x12: 14}.get(opcode, 0)
+    return bytes((4, 0, kind, 0, 0, 0, 0)) + bytes(5 if kind == 14 else 0)
+
+
 def engine_steps(capture):
-    """The packets of a capture as steps of engine_fuzz: receives first, then frames and time."""
-    steps = bytes((192, 0, 1, 0, 0, 1, 4, 0)) * 4 + bytes((144, 0, 2, 2, 1, 0, 0, 0, 100, 0, 0, 0))
+    """The packets of a capture as steps of engine_fuzz (test/fuzz/engine/steps.h)."""
+    steps = b''
+    for slot in (0, 1):  # path MTU 1024, PSN 100, timeout 10, 3 retries, 4 READs
+        steps += bytes((9, slot, 2, 0, 0, 0, 100, 10, 3, 4))
     for frame in list(frames(capture))[:FRAMES_PER_CAPTURE]:
         at = transport_header(frame)
         if at is None:
             continue
         opcode = frame[at]
+        slot = {0: 0, 1: 1, 3: 2}.get(opcode >> 5, 0)
         pad = frame[at + 1] >> 4 & 3
-        length = min(max(len(frame) - at - 16 - pad, 0), 1199)
-        index = {0: 0, 1: 1, 3: 2}.get(opcode >> 5, 0)
-        steps += bytes((0, index, opcode, 1, 0, 100)) + struct.pack('>H', length) + bytes(8)
-        steps += bytes((112, 0, 0))
+        response = opcode in range(0x0D, 0x13)
+        headers = {0x0E: 12, 0x11: 16, 0x12: 24}.get(opcode, 16 if response else 12)
+        length = min(max(len(frame) - at - headers - 4 - pad, 0), 1024)
+        steps += request_step(opcode) if response else bytes((6,))
+        steps += bytes((0, slot, 1, opcode, 0)) + struct.pack('>H', length)
+        steps += packet_operands(opcode, frame[at + 12]) + bytes(min(length, 4))
+        steps += bytes((7,))
     return steps
 
 

@@ -44,7 +44,7 @@ WorldPort::WorldPort(uint8_t number) {
 
 Gid Host::ipv6() const { return ipv6_of(number_); }
 
-Host::Host(World& world, uint8_t number, uint64_t seed)
+Host::Host(World& world, uint8_t number, uint64_t seed, uint32_t kept_packets_max)
     : world_(world),
       number_(number),
       name_("host" + std::to_string(number)),
@@ -62,6 +62,7 @@ Host::Host(World& world, uint8_t number, uint64_t seed)
   config.groups_max = 64;
   config.memberships_max = 256;
   config.seed = seed;
+  config.kept_packets_max = kept_packets_max;
   seat_ = std::make_unique<engine::EngineSeat>(config, engine::DriveMode::kInlineExclusive);
   seats_ = {seat_.get()};
   device::DeviceSetup setup;
@@ -197,8 +198,10 @@ void Host::transmit() {
       filled = engine().poll_frames(now, slots);
     }
     // All of them were made before any of them arrives.
-    for (size_t i = 0; i < filled && world_.rules != nullptr; ++i) {
-      world_.rules->sent(*this, now, {slots[i].room, slots[i].length});
+    for (size_t i = 0; i < filled; ++i) {
+      const std::span<const uint8_t> frame(slots[i].room, slots[i].length);
+      if (world_.rules != nullptr) world_.rules->sent(*this, now, frame);
+      if (world_.tap) world_.tap(*this, frame);
     }
     for (size_t i = 0; i < filled; ++i) {
       const std::span<const uint8_t> frame(slots[i].room, slots[i].length);

@@ -47,8 +47,8 @@ struct HostAudit {
 class Host {
  public:
   // Host `number` (1 … 200) is 10.0.0.<number> and fd00::<number>. start() is called when it is in
-  // the world.
-  Host(World& world, uint8_t number, uint64_t seed);
+  // the world. `kept_packets_max` as in EngineConfig.
+  Host(World& world, uint8_t number, uint64_t seed, uint32_t kept_packets_max = 1024);
   ~Host();
   void start();
 

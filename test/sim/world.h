@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <queue>
 #include <span>
@@ -69,6 +70,8 @@ class World {
   void log_to(std::string* text) { log_ = text; }
   // Is shown every frame; nullptr: nobody.
   WireRules* rules = nullptr;
+  // Is shown every frame that a host makes, wherever it goes; empty: nobody.
+  std::function<void(const Host&, std::span<const uint8_t>)> tap;
   void log(const std::string& line);
 
   Host& add_host(std::unique_ptr<Host> host);

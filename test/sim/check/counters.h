@@ -9,6 +9,9 @@
 
 namespace uroce::sim {
 
+// Frames alone: completions and events that found no room are not asked for.
+void check_frame_counters(Host& host, Verdict& verdict);
+// And nothing has been lost for want of room.
 void check_host_counters(Host& host, Verdict& verdict);
 // At any moment between two steps.
 void check_wire_counters(const World& world, Verdict& verdict);
