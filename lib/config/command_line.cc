@@ -26,10 +26,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--mode", options.mode, "who polls: inline, shared or worker");
   app.add_option("--rings", options.rings, "make N crosswise pairs of memory-ring ports");
   app.add_option("--cores", options.cores, "worker mode: the lcores that poll, such as 1,2");
-  app.add_option(
-         "--port", options.ports,
-         "NAME[,address=IP/PREFIX]...[,gateway=IP][,own|shared][,vlan=ID][,mtu=N]"
-         "[,queues=N][,descriptors=N][,promiscuous][,privileged_qkey]; repeat for each port")
+  app.add_option("--port", options.ports,
+                 "NAME[,address=IP/PREFIX]...[,gateway=IP][,own|shared][,vlan=ID][,mtu=N]"
+                 "[,queues=N][,descriptors=N][,promiscuous][,privileged_qkey][,igmp=V][,mld=V]; "
+                 "repeat for each port")
       ->allow_extra_args(false);
   app.add_option("--limit", options.limits, "NAME=N; see doc/configuration.md; repeat")
       ->allow_extra_args(false);

@@ -51,7 +51,7 @@ TEST(CommandLine, NamesWhatIsWrongAndTheCure) {
   EXPECT_EQ(error_of({"--port", "p,adress=10.0.0.1/24"}),
             "--port p: unknown port key 'adress', nearest is address; known are name, address, "
             "gateway, own, shared, "
-            "vlan, mtu, queues, descriptors, promiscuous, privileged_qkey");
+            "vlan, mtu, queues, descriptors, promiscuous, privileged_qkey, igmp, mld");
   EXPECT_EQ(error_of({"--port", "p,address=10.0.0.300/24"}),
             "--port p: address=10.0.0.300/24: give an address with its prefix, such as "
             "10.0.0.1/24");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <span>
 
 #include "config/nearest.h"
@@ -68,11 +69,27 @@ absl::Status set_gateway(PortSettings& port, std::string_view key, std::string_v
   return absl::OkStatus();
 }
 
+absl::Status set_version(std::optional<uint8_t>& target, std::string_view key,
+                         std::string_view value, uint8_t newest) {
+  uint8_t version = 0;
+  if (value != "off") {
+    const bool is_digit = value.size() == 1 && value[0] >= '1' && value[0] <= '0' + newest;
+    if (!is_digit) {
+      return bad_value(key, value,
+                       newest == 3 ? "off, 1, 2 or 3, the newest version to speak"
+                                   : "off, 1 or 2, the newest version to speak");
+    }
+    version = static_cast<uint8_t>(value[0] - '0');
+  }
+  target = version;
+  return absl::OkStatus();
+}
+
 constexpr std::string_view kKeys[] = {"mode",      "rings",    "cores",   "fault",
                                       "log_level", "[limits]", "[[port]]"};
 constexpr std::string_view kPortKeys[] = {
-    "name", "address", "gateway",     "own",         "shared",         "vlan",
-    "mtu",  "queues",  "descriptors", "promiscuous", "privileged_qkey"};
+    "name",        "address",     "gateway",         "own",  "shared", "vlan", "mtu", "queues",
+    "descriptors", "promiscuous", "privileged_qkey", "igmp", "mld"};
 constexpr std::string_view kLimits[] = {"queue_pairs",       "completion_queues",
                                         "memory_regions",    "multicast_groups",
                                         "multicast_members", "members_per_group"};
@@ -126,6 +143,7 @@ ValueKind value_kind(std::string_view key) {
   if (key == "own" || key == "shared" || key == "promiscuous" || key == "privileged_qkey") {
     return ValueKind::kFlag;
   }
+  if (key == "igmp" || key == "mld") return ValueKind::kNumberOrText;
   const bool text = key == "name" || key == "mode" || key == "fault" || key == "log_level";
   return text ? ValueKind::kText : ValueKind::kNumber;
 }
@@ -161,6 +179,8 @@ absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_
   }
   if (key == "promiscuous") return set_flag(port.promiscuous, key, value);
   if (key == "privileged_qkey") return set_flag(port.privileged_qkey, key, value);
+  if (key == "igmp") return set_version(port.igmp_version, key, value, 3);
+  if (key == "mld") return set_version(port.mld_version, key, value, 2);
   return unknown("port key", key, kPortKeys);
 }
 

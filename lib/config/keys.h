@@ -12,7 +12,7 @@
 namespace uroce::config {
 
 // What a profile writes behind a key.
-enum class ValueKind : uint8_t { kNumber, kNumbers, kText, kTexts, kFlag };
+enum class ValueKind : uint8_t { kNumber, kNumbers, kText, kTexts, kNumberOrText, kFlag };
 ValueKind value_kind(std::string_view key);
 
 // OK, or a sentence about a key that is none, with the nearest that is.

@@ -34,6 +34,10 @@ std::optional<std::string> scalar_text(ValueKind kind, const toml::node& node) {
     case ValueKind::kNumbers:
       if (const auto* number = node.as_integer()) return std::to_string(number->get());
       break;
+    case ValueKind::kNumberOrText:
+      if (const auto* text = node.as_string()) return text->get();
+      if (const auto* number = node.as_integer()) return std::to_string(number->get());
+      break;
     case ValueKind::kFlag:
       if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
       break;
@@ -51,6 +55,8 @@ const char* wanted(ValueKind kind) {
       return "a whole number without quotes";
     case ValueKind::kNumbers:
       return "a list of whole numbers without quotes";
+    case ValueKind::kNumberOrText:
+      return "a whole number, or text in quotes";
     case ValueKind::kFlag:
       break;
   }

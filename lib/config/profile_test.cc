@@ -17,7 +17,9 @@ TEST(Profile, SaysTheSameAsTheCommandLine) {
                                  "[[port]]\n"
                                  "name = \"p0\"\n"
                                  "address = [\"10.0.0.1/24\", \"fd00::1/64\"]\n"
-                                 "own = true\n",
+                                 "own = true\n"
+                                 "igmp = 2\n"
+                                 "mld = \"off\"\n",
                                  "test.toml", settings)
                   .ok());
   EXPECT_EQ(settings.cores, (std::vector<uint32_t>{1, 3}));
@@ -25,6 +27,8 @@ TEST(Profile, SaysTheSameAsTheCommandLine) {
   ASSERT_EQ(settings.ports.size(), 1u);
   EXPECT_EQ(settings.ports[0].addresses.size(), 2u);
   EXPECT_EQ(settings.ports[0].ownership, Ownership::kOwn);
+  EXPECT_EQ(settings.ports[0].igmp_version, 2);
+  EXPECT_EQ(settings.ports[0].mld_version, 0);
 }
 
 TEST(Profile, ErrorsNameFileLineAndKey) {

@@ -87,6 +87,15 @@ absl::Status validate_gateway(const PortSettings& port, const Gid& gateway) {
                                address_text(gateway), port.name, gateway.is_ipv4() ? 4 : 6));
 }
 
+absl::Status validate_membership_protocols(const PortSettings& port) {
+  if (port.ownership != Ownership::kShared) return absl::OkStatus();
+  const bool igmp = port.igmp_version.has_value();
+  if (!igmp && !port.mld_version) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("port %s is shared, so the kernel speaks %s on it: leave out %s, or say own",
+                      port.name, igmp ? "IGMP" : "MLD", igmp ? "igmp" : "mld"));
+}
+
 absl::Status validate_port(const PortSettings& port) {
   if (port.name.empty()) {
     return absl::InvalidArgumentError(
@@ -109,6 +118,7 @@ absl::Status validate_port(const PortSettings& port) {
           "address %s of port %s is given twice: leave one out", prefix_text(prefix), port.name));
     }
   }
+  if (absl::Status status = validate_membership_protocols(port); !status.ok()) return status;
   if (absl::Status status = validate_gateway(port, port.gateway_ipv4); !status.ok()) return status;
   return validate_gateway(port, port.gateway_ipv6);
 }

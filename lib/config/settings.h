@@ -6,6 +6,7 @@
 #include <absl/status/status.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct PortSettings {
   uint32_t descriptors = 1024;  // per queue: 64 … 32768
   bool promiscuous = false;
   bool privileged_qkey = false;  // users may set Q_Keys with bit 31
+  // Own: the newest version to speak, 0: be silent; nothing: the newest there is.
+  std::optional<uint8_t> igmp_version;  // 0 … 3
+  std::optional<uint8_t> mld_version;   // 0 … 2
 };
 
 // Limits of a device; all memory for them is taken at start.

@@ -36,6 +36,20 @@ TEST(Settings, ASharedPortMayNameTheAddressesToUse) {
   EXPECT_TRUE(validate(settings).ok());
 }
 
+TEST(Settings, OnASharedPortTheKernelSpeaksTheListenerProtocols) {
+  Settings settings;
+  PortSettings& port = settings.ports.emplace_back();
+  port.name = "p";
+  port.mld_version = 1;
+  EXPECT_TRUE(validate(settings).ok());
+  port.ownership = Ownership::kShared;
+  EXPECT_EQ(validate(settings).message(),
+            "port p is shared, so the kernel speaks MLD on it: leave out mld, or say own");
+  port.igmp_version = 0;
+  EXPECT_EQ(validate(settings).message(),
+            "port p is shared, so the kernel speaks IGMP on it: leave out igmp, or say own");
+}
+
 Settings with_port(const char* name, std::vector<const char*> addresses, const char* gateway) {
   Settings settings;
   PortSettings& port = settings.ports.emplace_back();

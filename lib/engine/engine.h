@@ -24,6 +24,7 @@
 #include "engine/command.h"
 #include "engine/device_shared.h"
 #include "engine/doorbell.h"
+#include "group/host_config.h"
 #include "transport/transport_env.h"
 #include "wire/frame.h"
 
@@ -45,6 +46,9 @@ struct EngineConfig {
   MacAddress mac;
   uint16_t vlan_id = 0;            // 0: untagged
   uint32_t port_mtu_bytes = 1500;  // IP MTU, for IGMP/MLD reports
+  // The newest versions to speak, as in group::HostConfig.
+  uint8_t igmp_version = group::kNewestVersion;
+  uint8_t mld_version = group::kNewestVersion;
   // The port lets frames for any MAC address through: the engine drops those that are not for it.
   bool port_filters_nothing = false;
   uint32_t groups_max = 8192;

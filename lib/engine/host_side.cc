@@ -27,13 +27,14 @@ neigh::HostStackConfig stack_config(const EngineConfig& config) {
   return {.mac = config.mac, .vlan_id = config.vlan_id, .seed = seed_of(config, 1)};
 }
 
-group::HostConfig group_config(const EngineConfig& config, uint64_t part) {
+group::HostConfig group_config(const EngineConfig& config, uint8_t version, uint64_t part) {
   return {.mac = config.mac,
           .address = {},
           .vlan_id = config.vlan_id,
           .mtu_bytes = config.port_mtu_bytes,
           // Those of queue pairs, and one for each IPv6 address.
           .groups_max = config.groups_max + uint32_t{neigh::NextHop::kAddressesMax},
+          .version_max = version,
           .seed = seed_of(config, part)};
 }
 
@@ -53,8 +54,8 @@ class HostSide::DueUpdate {
 HostSide::HostSide(const EngineConfig& config, transport::DropCounters& drops)
     : drops_(drops),
       stack_(stack_config(config)),
-      igmp_(group_config(config, 2)),
-      mld_(group_config(config, 3)) {}
+      igmp_(group_config(config, config.igmp_version, 2)),
+      mld_(group_config(config, config.mld_version, 3)) {}
 
 bool HostSide::set_addresses(Time now, const SetAddressesCommand& command) {
   const DueUpdate update(*this);

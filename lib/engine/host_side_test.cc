@@ -147,6 +147,27 @@ TEST_F(HostSideTest, AJoinIsReportedAndReportedAgain_Case61) {
   EXPECT_EQ(device.poll_timeout(), kNever);
 }
 
+TEST(HostSideVersions, EachListenerProtocolHasItsOwn) {
+  EngineConfig config;
+  config.igmp_version = 2;
+  config.mld_version = 0;
+  transport::DropCounters drops;
+  HostSide host(config, drops);
+  ASSERT_TRUE(host.join(Time{}, Gid::from_ipv4(0xEF010201)));
+  Gid group6;
+  group6.bytes = {0xff, 0x1e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2};
+  ASSERT_TRUE(host.join(Time{}, group6));
+  Bytes room(2048);
+  TxSlot slot;
+  slot.room = room.data();
+  slot.capacity = static_cast<uint32_t>(room.size());
+  ASSERT_TRUE(host.poll_frame(Time{}, slot));
+  wire::L3Info info;
+  ASSERT_EQ(wire::classify({room.data(), slot.length}, {}, info), FrameKind::kIgmp);
+  EXPECT_EQ(room[info.l4_offset], 0x16) << "a report of version 2";
+  EXPECT_FALSE(host.poll_frame(Time{}, slot)) << "MLD is silent";
+}
+
 // RFC 4861 7.2.1, RFC 3810 6: what a switch that snoops must know, or no neighbour finds us.
 class SolicitedNode : public HostSideTest {
  protected:

@@ -4,6 +4,7 @@
 #define UROCE_NIC_PORT_CONFIG_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct PortConfig {
   uint32_t frames_held_max = 1024;  // per queue: kept or handed over, not yet released
   bool promiscuous = false;
   bool privileged_qkey = false;  // users may set Q_Keys with bit 31
+  // Own ports: the newest version that the engine speaks (0: none); nothing: the newest there is.
+  std::optional<uint8_t> igmp_version{};
+  std::optional<uint8_t> mld_version{};
   FaultPlan faults{};
   // Takes one line of warning, without newline; nullptr: silence. Control threads only.
   void (*log)(const std::string& line) = nullptr;

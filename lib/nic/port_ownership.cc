@@ -90,6 +90,12 @@ absl::Status Port::choose_ownership(std::span<const PortAddress> kernel_addresse
     return absl::OkStatus();
   }
   if (absl::Status status = check_addresses(kernel_addresses); !status.ok()) return status;
+  if (config_.igmp_version || config_.mld_version) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "port %s: interface %s has kernel addresses, so the kernel speaks IGMP and MLD: leave out "
+        "igmp and mld, or make it an own port",
+        name_, interface_name_));
+  }
   ownership_ = PortOwnership::kShared;
   guard_ = std::make_unique<PortGuard>(kernel_->index());
   std::vector<Gid> gids;

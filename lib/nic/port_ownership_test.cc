@@ -277,6 +277,9 @@ TEST_F(AfPacketTest, RefusalsNameTheThingAndTheCure) {
                       HasSubstr("or make it an own port"), Not(HasSubstr("\n"))));
   }
   wanted = config(0);
+  wanted.igmp_version = 2;
+  EXPECT_THAT(refusal(wanted), HasSubstr("leave out igmp and mld, or make it an own port"));
+  wanted = config(0);
   wanted.queue_count = 2;
   EXPECT_THAT(refusal(wanted), HasSubstr("give 1 queues or qpairs=2"));
   wanted = config(0);

@@ -38,6 +38,8 @@ nic::PortConfig plan(const config::PortSettings& port, const nic::FaultPlan& fau
   planned.descriptors = static_cast<uint16_t>(port.descriptors);
   planned.promiscuous = port.promiscuous;
   planned.privileged_qkey = port.privileged_qkey;
+  planned.igmp_version = port.igmp_version;
+  planned.mld_version = port.mld_version;
   planned.faults = faults;
   planned.log = [](const std::string& line) { log(LogLevel::kWarning, line); };
   return planned;

@@ -72,6 +72,8 @@ void Unit::make_engines(const config::Settings& settings, IdSource& ids) {
     config.port_filters_nothing = info.filter != device::FilterKind::kPortList &&
                                   info.filter != device::FilterKind::kAllMulticast;
     config.port_mtu_bytes = info.frame_bytes_max - 14;
+    config.igmp_version = port_->config().igmp_version.value_or(group::kNewestVersion);
+    config.mld_version = port_->config().mld_version.value_or(group::kNewestVersion);
     config.groups_max = settings.limits.multicast_groups;
     config.memberships_max = settings.limits.multicast_members;
     config.seed = uint64_t{ids.next32()} << 32 | ids.next32();
