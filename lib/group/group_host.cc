@@ -28,33 +28,36 @@ GroupHost::GroupHost(const WireForm& form, const HostConfig& config)
       config_(config),
       querier_(newest_version(form, config)),
       version_(newest_version(form, config)),
-      schedule_(config.groups_max, config.seed),
-      records_(std::make_unique<wire::GroupRecord[]>(records_that_fit(~uint32_t{0}))) {
+      schedule_(config.groups_max, config.sources_max, config.seed),
+      record_bytes_max_(bytes_for_records(~uint32_t{0})),
+      records_(std::make_unique<wire::GroupRecord[]>(record_bytes_max_ / form.record_bytes)),
+      addresses_(std::make_unique<uint8_t[]>(record_bytes_max_)) {
   UROCE_ASSERT(config.mtu_bytes >= 256 && config.mtu_bytes <= 65535);
-  if (!by_records()) schedule_.set_join_repeat_within(kSingleRepeatWithin);
+  speak(version_);
 }
 
 bool GroupHost::is_reported(const Gid& group) const {
   return config_.version_max != 0 && form_.is_reported(group);
 }
 
-bool GroupHost::join(Time now, const Gid& group) {
+bool GroupHost::set_filter(Time now, const Gid& group, const SourceFilter& filter) {
   UROCE_ASSERT(form_.is_group(group));
-  return !is_reported(group) || schedule_.join(now, group);
+  return !is_reported(group) || schedule_.set_filter(now, group, filter);
 }
 
-bool GroupHost::leave(Time now, const Gid& group) {
-  return !is_reported(group) || schedule_.leave(now, group);
+void GroupHost::speak(uint8_t version) {
+  version_ = version;
+  schedule_.set_by_records(by_records());
+  schedule_.set_join_repeat_within(by_records() ? ReportSchedule::kRepeatWithin
+                                                : kSingleRepeatWithin);
 }
 
 // What was an answer in the one version is none in the other (RFC 3376 7.2.1). Changes that are not
 // fully reported stay due, in the new version: the querier that speaks it may not have heard them.
 void GroupHost::follow_version(Time now) {
   if (version_ == querier_.at(now)) return;
-  version_ = querier_.at(now);
+  speak(querier_.at(now));
   schedule_.cancel_answers();
-  schedule_.set_join_repeat_within(by_records() ? ReportSchedule::kRepeatWithin
-                                                : kSingleRepeatWithin);
 }
 
 wire::Drop GroupHost::handle_frame(Time now, std::span<const uint8_t> frame,
@@ -78,13 +81,14 @@ void GroupHost::handle_query(Time now, const wire::MembershipMessage& query) {
   querier_.handle_query(now, query);
   follow_version(now);
   schedule_.set_robustness(querier_.robustness());
-  // Asked-for sources make no difference to a host that listens to all.
   const auto within = std::chrono::milliseconds(query.max_response_ms);
   if (query.group.is_zero()) {
     schedule_.handle_general_query(now, within,
                                    by_records() ? ReportAnswer::kAtOnce : ReportAnswer::kSpread);
   } else {
-    schedule_.handle_group_query(now, query.group, within);
+    const bool of_sources = by_records() && !query.sources.empty();
+    schedule_.handle_group_query(now, query.group, within,
+                                 of_sources ? query.sources : std::span<const uint8_t>{});
   }
 }
 
@@ -95,44 +99,46 @@ bool GroupHost::poll_frame(Time now, TxSlot& slot) {
 }
 
 bool GroupHost::poll_records(Time now, TxSlot& slot) {
-  const uint32_t room = records_that_fit(slot.capacity);
-  const uint32_t count = schedule_.take_due(now, {records_.get(), room});
-  if (count == 0) return false;
+  const uint32_t bytes = bytes_for_records(slot.capacity);
+  RecordRoom room({records_.get(), bytes / form_.record_bytes},
+                  {addresses_.get(), record_bytes_max_}, bytes);
+  if (!schedule_.take_due(now, room)) return false;
   wire::MembershipMessage message;
   message.kind = MembershipKind::kRecordReport;
-  build(message, count, slot);
+  build(message, room.records(), slot);
   ++counters_.reports_sent;
-  counters_.records_sent.add(count);
+  counters_.records_sent.add(room.records().size());
   return true;
 }
 
 // In a version without records: a report or a leave of the next group.
 bool GroupHost::poll_single(Time now, TxSlot& slot) {
-  while (schedule_.take_due(now, {records_.get(), 1}) == 1) {
+  while (true) {
+    RecordRoom room({records_.get(), 1}, {}, form_.record_bytes);
+    if (!schedule_.take_due(now, room)) return false;
     const bool leave = records_[0].type == wire::RecordType::kChangeToInclude;
     if (leave && version_ < form_.leave_version_min) continue;
     wire::MembershipMessage message;
     message.kind = leave ? MembershipKind::kLeave : MembershipKind::kReport;
     message.group = records_[0].group;
-    build(message, 0, slot);
+    build(message, {}, slot);
     ++(leave ? counters_.leaves_sent : counters_.reports_sent);
     return true;
   }
-  return false;
 }
 
-void GroupHost::build(wire::MembershipMessage message, uint32_t record_count, TxSlot& slot) const {
+void GroupHost::build(wire::MembershipMessage message, std::span<const wire::GroupRecord> records,
+                      TxSlot& slot) const {
   message.version = version_;
-  slot.length = form_.build({slot.room, slot.capacity}, config_.link(), config_.address, message,
-                            {records_.get(), record_count});
+  slot.length =
+      form_.build({slot.room, slot.capacity}, config_.link(), config_.address, message, records);
   UROCE_ASSERT(slot.length != 0);
   slot.route = Route::kWire;
 }
 
-uint32_t GroupHost::records_that_fit(uint32_t capacity) const {
+uint32_t GroupHost::bytes_for_records(uint32_t capacity) const {
   UROCE_ASSERT(capacity >= 256);
-  const uint32_t ip_bytes = std::min(config_.mtu_bytes, capacity - kLinkBytes);
-  return (ip_bytes - form_.header_bytes) / form_.record_bytes;
+  return std::min(config_.mtu_bytes, capacity - kLinkBytes) - form_.header_bytes;
 }
 
 }  // namespace uroce::group

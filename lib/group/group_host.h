@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 
+#include "base/source_filter.h"
 #include "group/host_config.h"
 #include "group/querier_version.h"
 #include "group/report_schedule.h"
@@ -29,7 +30,7 @@ struct WireForm {
   uint8_t record_version;     // the version that reports by records, the newest
   uint8_t leave_version_min;  // the versions below have no message for a leave
   uint32_t header_bytes;      // of such a report before its records, IP header included
-  uint32_t record_bytes;      // of a record without sources
+  uint32_t record_bytes;      // of the shortest record
   bool (*is_group)(const Gid& group);
   // False: a group that is never reported.
   bool (*is_reported)(const Gid& group);
@@ -49,11 +50,13 @@ class GroupHost {
   // The source address of reports from now on; zero: none.
   void set_address(const Gid& address) { config_.address = address; }
 
-  // The first member of a group in this device came, or the last one went: the device counts them.
-  // Groups without reports are taken in silence. False: no room for the group; not joined. Both are
-  // idempotent.
-  bool join(Time now, const Gid& group);
-  bool leave(Time now, const Gid& group);
+  // What this host listens to in a group from now on: the device merges the filters of its members,
+  // the last of which leaves kNoSource. Groups without reports are taken in silence. False: no
+  // room, nothing changed.
+  bool set_filter(Time now, const Gid& group, const SourceFilter& filter);
+  // From every source, and from none.
+  bool join(Time now, const Gid& group) { return set_filter(now, group, kEverySource); }
+  bool leave(Time now, const Gid& group) { return set_filter(now, group, kNoSource); }
   // See report_schedule.h.
   void hurry_leaves(Time now, bool hurry) { schedule_.hurry_leaves(now, hurry); }
   uint32_t leaving_count() const { return schedule_.leaving_count(); }
@@ -62,8 +65,8 @@ class GroupHost {
 
   // A frame of the protocol, as classify() found it. Queries are answered after a random delay
   // within the time that they allow, in the version of the oldest querier that was heard lately;
-  // where that has no records, the reports of others spare us ours. A frame that is refused is for
-  // the caller to count.
+  // where that has no records, a filter of some sources counts as a join from every source, and the
+  // reports of others spare us ours. A frame that is refused is for the caller to count.
   wire::Drop handle_frame(Time now, std::span<const uint8_t> frame, const wire::L3Info& info,
                           const wire::ParseOptions& options);
   // Fills the slot with a report when one is due; false: nothing is due. A slot must hold at least
@@ -80,19 +83,24 @@ class GroupHost {
  private:
   bool is_reported(const Gid& group) const;
   void follow_version(Time now);
+  void speak(uint8_t version);
   bool by_records() const { return version_ == form_.record_version; }
   void handle_query(Time now, const wire::MembershipMessage& query);
   bool poll_records(Time now, TxSlot& slot);
   bool poll_single(Time now, TxSlot& slot);
-  void build(wire::MembershipMessage message, uint32_t record_count, TxSlot& slot) const;
-  uint32_t records_that_fit(uint32_t capacity) const;
+  void build(wire::MembershipMessage message, std::span<const wire::GroupRecord> records,
+             TxSlot& slot) const;
+  uint32_t bytes_for_records(uint32_t capacity) const;
 
   const WireForm& form_;
   HostConfig config_;
   QuerierVersion querier_;
   uint8_t version_;  // in use
   ReportSchedule schedule_;
-  std::unique_ptr<wire::GroupRecord[]> records_;  // of one report
+  // Of one report, the largest there can be.
+  uint32_t record_bytes_max_;
+  std::unique_ptr<wire::GroupRecord[]> records_;
+  std::unique_ptr<uint8_t[]> addresses_;
   HostCounters counters_;
 };
 

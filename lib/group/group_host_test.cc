@@ -4,7 +4,10 @@
 #include "group/group_host.h"
 
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "group/group_host_fixture.h"
 
@@ -78,17 +81,19 @@ TYPED_TEST(GroupHostTest, AnswersAQueryForAGroupAndForItsSources) {
   host.join(kLater, TypeParam::group(1));
   run(host, kLater, kMuchLater);
   const Bytes source = TypeParam::asked_source();
-  for (const Bytes& asked :
-       {query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200),
-        query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200, source)}) {
-    ASSERT_EQ(give(host, kMuchLater, asked), Drop::kNone);
+  const Bytes none;
+  for (const Bytes& asked : {none, source}) {
+    const Bytes frame = query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200, asked);
+    ASSERT_EQ(give(host, kMuchLater, frame), Drop::kNone);
     const auto sent = run(host, kMuchLater, kMuchLater + seconds(10));
     ASSERT_EQ(sent.size(), 1u);
     EXPECT_LE(sent[0].at, kMuchLater + milliseconds(200));
     const auto records = records_of<TypeParam>(sent[0].bytes);
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].group, TypeParam::kGroup);
-    EXPECT_EQ(records[0].type, RecordType::kModeIsExclude);
+    EXPECT_EQ(records[0].type,
+              asked.empty() ? RecordType::kModeIsExclude : RecordType::kModeIsInclude);
+    EXPECT_EQ(Bytes(records[0].sources.begin(), records[0].sources.end()), asked);
   }
   EXPECT_EQ(host.counters().queries_received.value(), 2u);
 }
@@ -135,6 +140,78 @@ TYPED_TEST(GroupHostTest, LinkUpReportsAllGroupsAgain) {
   const auto sent = run(host, kLater, kMuchLater);
   ASSERT_EQ(sent.size(), 2u);
   EXPECT_EQ(records_of<TypeParam>(sent[0].bytes).at(0).type, RecordType::kChangeToExclude);
+}
+
+// Both versions of a source: as a filter has it, and as it lies in a record.
+template <typename Case>
+std::pair<Gid, Bytes> numbered_source(uint32_t number) {
+  Bytes wire = Case::asked_source();
+  store_be32(wire.data() + wire.size() - 4, 0x0A000000 + number);
+  return {wire::load_address(wire.data(), Case::kIpv6), wire};
+}
+
+TYPED_TEST(GroupHostTest, AFilterOfSourcesIsReportedAndAnswered) {
+  auto& host = this->host_;
+  const auto [wanted, wire] = numbered_source<TypeParam>(9);
+  const auto [other, other_wire] = numbered_source<TypeParam>(8);
+  ASSERT_TRUE(host.set_filter(kStart, TypeParam::kGroup, {FilterMode::kInclude, {&wanted, 1}}));
+  const auto expect = [&](Time from, RecordType type, size_t frames) {
+    const auto sent = run(host, from, from + seconds(10));
+    ASSERT_EQ(sent.size(), frames);
+    for (const auto& frame : sent) {
+      const auto records = records_of<TypeParam>(frame.bytes);
+      ASSERT_EQ(records.size(), 1u);
+      EXPECT_EQ(records[0].type, type);
+      EXPECT_EQ(Bytes(records[0].sources.begin(), records[0].sources.end()), wire);
+    }
+  };
+  expect(kStart, RecordType::kAllowNewSources, 2);
+  Bytes asked = other_wire;
+  asked.insert(asked.end(), wire.begin(), wire.end());
+  give(host, kLater, query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200, asked));
+  expect(kLater, RecordType::kModeIsInclude, 1);
+  give(host, kLater, query<TypeParam>(TypeParam::kRouter, TypeParam::kGroup, 200, other_wire));
+  EXPECT_TRUE(run(host, kLater, kMuchLater).empty()) << "nothing is wanted from there";
+  ASSERT_TRUE(host.leave(kMuchLater, TypeParam::kGroup));
+  expect(kMuchLater, RecordType::kBlockOldSources, 2);
+}
+
+TYPED_TEST(GroupHostTest, ThousandsOfSourcesAreSplitToTheMtu) {
+  auto& host = this->host_;
+  std::vector<Gid> sources;
+  sources.reserve(3000);
+  for (uint32_t i = 0; i < 3000; ++i) sources.push_back(numbered_source<TypeParam>(i).first);
+  ASSERT_TRUE(host.set_filter(kStart, TypeParam::kGroup, {FilterMode::kInclude, sources}));
+  std::set<Bytes> told;
+  for (const auto& frame : run(host, kStart, kStart)) {
+    EXPECT_LE(frame.bytes.size(), 14u + 1500);
+    for (auto& record : records_of<TypeParam>(frame.bytes)) {
+      const size_t bytes = TypeParam::asked_source().size();
+      for (; !record.sources.empty(); record.sources = record.sources.subspan(bytes)) {
+        told.insert(Bytes(record.sources.begin(), record.sources.begin() + long(bytes)));
+      }
+    }
+  }
+  EXPECT_EQ(told.size(), 3000u);
+}
+
+// A querier that knows no sources is told of a member, and of the sources when it is gone.
+TYPED_TEST(GroupHostTest, AFilterOfSourcesIsAJoinToAnOlderQuerier) {
+  auto& host = this->host_;
+  constexpr uint8_t kOlder = TypeParam::kVersion - 1;
+  const Gid wanted = numbered_source<TypeParam>(9).first;
+  give(host, kStart, query<TypeParam>(TypeParam::kRouter, Gid{}, 1000, {}, kOlder));
+  ASSERT_TRUE(host.set_filter(kStart, TypeParam::kGroup, {FilterMode::kInclude, {&wanted, 1}}));
+  const auto sent = run(host, kStart, kStart + seconds(20));
+  ASSERT_GE(sent.size(), 2u);
+  EXPECT_EQ(parsed<TypeParam>(sent[0].bytes).kind, MembershipKind::kReport);
+  const Time silent = kStart + seconds(2 * 125 + 5);
+  give(host, silent, query<TypeParam>(TypeParam::kRouter, Gid{}, 1000));
+  const auto answer = run(host, silent, silent + seconds(1));
+  ASSERT_EQ(answer.size(), 1u);
+  const auto records = records_of<TypeParam>(answer[0].bytes);
+  EXPECT_EQ(records.at(0).type, RecordType::kModeIsInclude);
+  EXPECT_EQ(records.at(0).sources.size(), TypeParam::asked_source().size());
 }
 
 TYPED_TEST(GroupHostTest, TagsReportsAndUsesTheAddressThatCameLater) {

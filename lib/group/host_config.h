@@ -21,6 +21,7 @@ struct HostConfig {
   uint16_t vlan_id = 0;       // 0: untagged
   uint32_t mtu_bytes = 1500;  // IP MTU, 256 … 65535: reports are split to it
   uint32_t groups_max = 8192;
+  uint32_t sources_max = 8192;  // in the filters of all groups together, at least 1
   // The newest version to speak, 1 … 3 of IGMP, 1 … 2 of MLD; queriers of older ones are followed
   // all the same. 0: be silent, groups are taken and nobody is told.
   uint8_t version_max = kNewestVersion;

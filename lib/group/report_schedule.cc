@@ -9,23 +9,28 @@
 
 namespace uroce::group {
 
-using wire::RecordType;
-
 namespace {
 
-// Room for leaves that are still being repeated beside a full set of joined groups.
-constexpr uint32_t kLeavingRoomMin = 16;
+// Room for what is still to be told of beside all that is wanted.
+uint32_t with_room_to_tell(uint32_t wanted_max) {
+  constexpr uint32_t kLeast = 16;
+  return wanted_max + std::max(wanted_max, kLeast);
+}
 
 }  // namespace
 
-ReportSchedule::ReportSchedule(uint32_t groups_max, uint64_t seed)
+ReportSchedule::ReportSchedule(uint32_t groups_max, uint32_t sources_max, uint64_t seed)
     : groups_max_(groups_max),
-      slots_(groups_max + std::max(groups_max, kLeavingRoomMin)),
+      sources_max_(sources_max),
+      slots_(with_room_to_tell(groups_max)),
       random_(seed),
       hash_(random_.next64()),
       index_(slots_),
       due_(slots_),
       entries_(std::make_unique<Entry[]>(slots_)),
+      source_slots_(with_room_to_tell(sources_max)),
+      sources_(source_slots_, random_.next64()),
+      reports_(std::make_unique<SourceReport[]>(source_slots_)),
       walk_at_(slots_) {
   for (uint32_t slot = slots_; slot-- > 0;) {
     entries_[slot].next_free = free_;
@@ -33,36 +38,57 @@ ReportSchedule::ReportSchedule(uint32_t groups_max, uint64_t seed)
   }
 }
 
-bool ReportSchedule::join(Time now, const Gid& group) {
+bool ReportSchedule::set_filter(Time now, const Gid& group, const SourceFilter& filter) {
   uint32_t slot = find(group);
-  if (slot != kNoSlot && entries_[slot].state == State::kJoined) return true;
-  if (joined_count_ == groups_max_) return false;
+  if (slot == kNoSlot && filter.is_nothing()) return true;
+  const bool joined = slot != kNoSlot && entries_[slot].state == State::kJoined;
+  if (!filter.is_nothing() && !joined && joined_count_ == groups_max_) return false;
+  const uint32_t others = wanted_count_ - (slot == kNoSlot ? 0 : entries_[slot].wanted_count);
+  if (filter.sources.size() > sources_max_ - others) return false;
   if (slot == kNoSlot) {
     slot = take_slot();
     entries_[slot].group = group;
     index_.insert(hash_(group), slot);
   }
-  ++joined_count_;
-  start_change(now, slot, State::kJoined);
+  change(now, slot, filter);
   return true;
 }
 
-bool ReportSchedule::leave(Time now, const Gid& group) {
-  const uint32_t slot = find(group);
-  if (slot == kNoSlot || entries_[slot].state != State::kJoined) return false;
-  --joined_count_;
-  if (entries_[slot].announced) {
-    start_change(now, slot, State::kLeaving);
-  } else {
-    free_slot(slot);
+// From a mode that is new follows all else, so what was still to be told of the old one is void.
+void ReportSchedule::change(Time now, uint32_t slot, const SourceFilter& filter) {
+  give_up_emission(slot);
+  Entry& entry = entries_[slot];
+  const bool mode_changes = entry.mode != filter.mode;
+  if (mode_changes) {
+    free_sources(entry);
+    entry.mode = filter.mode;
+    entry.modes_left = robustness_;
   }
-  return true;
+  const bool sources_change = put_sources(slot, filter.sources);
+  const State state = filter.is_nothing() ? State::kLeaving : State::kJoined;
+  const bool members_change = state != entry.state;
+  set_state(entry, state);
+  if (state == State::kLeaving && !entry.announced) return free_slot(slot);
+  if (members_change) entry.members_left = robustness_;
+  if (mode_changes || sources_change || members_change) start_change(now, slot);
 }
 
 void ReportSchedule::reannounce(Time now) {
   for (uint32_t slot = 0; slot < slots_; ++slot) {
-    if (entries_[slot].state == State::kJoined) start_change(now, slot, State::kJoined);
+    Entry& entry = entries_[slot];
+    if (entry.state != State::kJoined) continue;
+    give_up_emission(slot);
+    entry.members_left = robustness_;
+    if (entry.mode == FilterMode::kExclude) entry.modes_left = robustness_;
+    for (uint32_t s = entry.sources.first; s != kNoSlot; s = sources_.next(s)) {
+      if (reports_[s].wanted) reports_[s].changes_left = robustness_;
+    }
+    start_change(now, slot);
   }
+}
+
+void ReportSchedule::set_by_records(bool by_records) {
+  if (std::exchange(by_records_, by_records) != by_records) emission_ = {};
 }
 
 void ReportSchedule::hurry_leaves(Time now, bool hurry) {
@@ -90,14 +116,22 @@ void ReportSchedule::handle_general_query(Time now, Duration response_within, An
   general_step_ = step;
 }
 
-void ReportSchedule::handle_group_query(Time now, const Gid& group, Duration response_within) {
+void ReportSchedule::handle_group_query(Time now, const Gid& group, Duration response_within,
+                                        std::span<const uint8_t> sources) {
   const uint32_t slot = find(group);
   if (slot == kNoSlot || entries_[slot].state != State::kJoined) return;
+  Entry& entry = entries_[slot];
   response_within = std::max(response_within, kResponseWithinMin);
   // A walk that takes its time says nothing of when it comes to this group.
   const Time general = general_step_ == Duration{} ? general_due_ : kNever;
-  if (std::min(general, entries_[slot].response_due) <= now + response_within) return;
-  entries_[slot].response_due = now + random_.delay_within(response_within);
+  if (general <= now + response_within) return;
+  if (sources.empty()) {
+    entry.asked = false;
+  } else if (entry.response_due == kNever || entry.asked) {
+    entry.asked = ask_for(slot, sources);
+  }
+  if (entry.response_due <= now + response_within) return;
+  entry.response_due = now + random_.delay_within(response_within);
   update_due(slot);
 }
 
@@ -117,24 +151,33 @@ void ReportSchedule::cancel_answers() {
   for (uint32_t slot = 0; slot < slots_; ++slot) {
     entries_[slot].suppressed = false;
     if (entries_[slot].response_due == kNever) continue;
+    entries_[slot].asked = false;
     entries_[slot].response_due = kNever;
     update_due(slot);
   }
   general_due_ = walk_due_ = kNever;
+  if (emission_.cause != Cause::kChange) emission_ = {};
 }
 
-uint32_t ReportSchedule::take_due(Time now, std::span<wire::GroupRecord> out) {
-  uint32_t count = 0;
+bool ReportSchedule::take_due(Time now, RecordRoom& room) {
   Repeat repeat{kNever, kNever};
   if (due_.next() <= now) {
     const Duration delay = random_.delay_within(kRepeatWithin);
     repeat = {now + delay * (join_repeat_within_ / kRepeatWithin),
               now + delay / (kRepeatWithin / leave_repeat_within_)};
   }
-  while (count < out.size() && due_.next() <= now) {
-    out[count++] = take_entry(now, due_.first(), repeat);
+  while (true) {
+    if (emission_.cause != Cause::kNone) {
+      if (!emit(room)) break;
+      finish(repeat);
+    } else if (due_.next() <= now) {
+      const uint32_t slot = due_.first();
+      begin(slot, entries_[slot].change_due <= now ? Cause::kChange : Cause::kAnswer);
+    } else if (!begin_general(now)) {
+      break;
+    }
   }
-  return count + take_general(now, out.subspan(count));
+  return !room.empty();
 }
 
 Time ReportSchedule::poll_timeout() const {
@@ -164,18 +207,20 @@ uint32_t ReportSchedule::take_slot() {
 }
 
 void ReportSchedule::free_slot(uint32_t slot) {
-  index_.erase(hash_(entries_[slot].group), slot,
+  Entry& entry = entries_[slot];
+  give_up_emission(slot);
+  free_sources(entry);
+  index_.erase(hash_(entry.group), slot,
                [this](uint32_t other) { return hash_(entries_[other].group); });
   due_.clear(slot);
-  set_state(entries_[slot], State::kFree);
-  entries_[slot] = Entry{};
-  entries_[slot].next_free = free_;
+  set_state(entry, State::kFree);
+  entry = Entry{};
+  entry.next_free = free_;
   free_ = slot;
 }
 
-void ReportSchedule::start_change(Time now, uint32_t slot, State state) {
+void ReportSchedule::start_change(Time now, uint32_t slot) {
   Entry& entry = entries_[slot];
-  set_state(entry, state);
   entry.suppressed = false;
   entry.changes_left = robustness_;
   entry.change_due = now;
@@ -183,6 +228,8 @@ void ReportSchedule::start_change(Time now, uint32_t slot, State state) {
 }
 
 void ReportSchedule::set_state(Entry& entry, State state) {
+  joined_count_ -= entry.state == State::kJoined ? 1 : 0;
+  joined_count_ += state == State::kJoined ? 1 : 0;
   uint32_t leaving = leaving_count();
   leaving -= entry.state == State::kLeaving ? 1 : 0;
   leaving += state == State::kLeaving ? 1 : 0;
@@ -192,52 +239,6 @@ void ReportSchedule::set_state(Entry& entry, State state) {
 
 void ReportSchedule::update_due(uint32_t slot) {
   due_.set(slot, std::min(entries_[slot].change_due, entries_[slot].response_due));
-}
-
-// The record of an entry that is due. A change report tells all that an answer would.
-wire::GroupRecord ReportSchedule::take_entry(Time now, uint32_t slot, const Repeat& repeat) {
-  Entry& entry = entries_[slot];
-  wire::GroupRecord record{RecordType::kModeIsExclude, entry.group, {}};
-  entry.response_due = kNever;
-  if (entry.change_due <= now) {
-    const bool joined = entry.state == State::kJoined;
-    record.type = joined ? RecordType::kChangeToExclude : RecordType::kChangeToInclude;
-    entry.announced = joined;
-    if (--entry.changes_left == 0) {
-      entry.change_due = kNever;
-    } else {
-      entry.change_due = joined ? repeat.join : repeat.leave;
-    }
-    if (!joined && entry.changes_left == 0) {
-      free_slot(slot);
-      return record;
-    }
-  }
-  update_due(slot);
-  return record;
-}
-
-// The records of the walk that are due; a walk that waited for its time begins.
-uint32_t ReportSchedule::take_general(Time now, std::span<wire::GroupRecord> out) {
-  if (!walking() && general_due_ <= now) {
-    walk_due_ = now;
-    walk_step_ = general_step_;
-    walk_at_ = 0;
-    general_due_ = kNever;
-  }
-  uint32_t count = 0;
-  for (; walk_due_ <= now && walk_at_ < slots_ && count < out.size(); ++walk_at_) {
-    Entry& entry = entries_[walk_at_];
-    if (entry.state != State::kJoined) continue;
-    walk_due_ += walk_step_;
-    if (std::exchange(entry.suppressed, false)) continue;
-    out[count++] = {RecordType::kModeIsExclude, entry.group, {}};
-    entry.announced = true;
-    entry.response_due = kNever;
-    update_due(walk_at_);
-  }
-  if (walk_at_ == slots_) walk_due_ = kNever;
-  return count;
 }
 
 }  // namespace uroce::group

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a host tells the routers which groups it listens to: the part of IGMPv3 (RFC 3376, 5) and
-// MLDv2 (RFC 3810, 6) that is the same for both. What goes around it is in group_host.
+// When a host tells the routers what it listens to: the part of IGMPv3 (RFC 3376, 5) and MLDv2 (RFC
+// 3810, 6) that is the same for both. What goes around it is in group_host.
 //
-// Each group that is joined, or left and not yet fully reported, has an entry with two deadlines:
-// of its next change report and of its answer to a query for it. A change (join or leave) is
-// reported at once and, because a frame may get lost, again after random delays of at most one
-// second (robustness 2: once); a host that is about to go has less time, and repeats its leaves
-// within a tenth of it. A later change starts these reports anew with the new record. A
-// query for one group sets the entry's answer to a random time within the time that the querier
-// allows; a general query sets one answer for all groups, which walks over the entries. An answer
-// that is due within that time anyway stays as it is: later queries neither put it off nor draw
-// again, so a flood of queries costs no more than one answer in its time. A group that is left
-// before any report named it was never there: it goes without a report.
+// Each group that is joined, or left and not yet fully reported, has an entry: its source filter
+// and two deadlines, of its next change report and of its answer to a query for it. A change of the
+// filter is reported at once and, because a frame may get lost, again after random delays of at
+// most one second (robustness 2: once); a host that is about to go has less time, and repeats its
+// leaves within a tenth of it. A later change starts these reports anew. What they say follows from
+// the filter as it is when they go: after a change of its mode the whole filter, else the sources
+// that came and those that went (RFC 3376 5.1). A query for one group sets the entry's answer to a
+// random time within the time that the querier allows; a general query sets one answer for all
+// groups, which walks over the entries. An answer that is due within that time anyway stays as it
+// is: later queries neither put it off nor draw again, so a flood of queries costs no more than one
+// answer in its time. A group, or a source, that goes before any report named it was never there:
+// it goes without a report.
 //
-// Records that leave in one frame get one common delay for their repetition, so a burst of joins
-// is a burst of full frames again.
+// Records that leave in one frame get one common delay for their repetition, so a burst of joins is
+// a burst of full frames again. One entry at a time is being reported: where its sources fill the
+// frame the rest goes into the next one.
 //
-// Queriers of older versions (RFC 2236, RFC 2710) get a frame for each group. There the answer to a
-// general query is spread: the walk takes the querier's time, one entry after the other at an even
-// pace, and a query meanwhile makes another walk behind it. Who hears another host report a group
-// keeps its own answer for that group to itself.
+// Queriers of older versions (RFC 2236, RFC 2710) get a frame for each group and know no sources:
+// who wants some has joined, and a change of sources is none. There the answer to a general query
+// is spread: the walk takes the querier's time, one entry after the other at an even pace, and a
+// query meanwhile makes another walk behind it. Who hears another host report a group keeps its own
+// answer for that group to itself.
 #ifndef UROCE_GROUP_REPORT_SCHEDULE_H
 #define UROCE_GROUP_REPORT_SCHEDULE_H
 
@@ -33,7 +37,10 @@
 #include "base/keyed_hash.h"
 #include "base/random.h"
 #include "base/slot_index.h"
+#include "base/source_filter.h"
 #include "base/types.h"
+#include "group/record_room.h"
+#include "group/source_table.h"
 #include "wire/membership.h"
 
 namespace uroce::group {
@@ -48,13 +55,17 @@ class ReportSchedule {
   // A querier that allows less gets its answer within this: bounds what a flood of queries costs.
   static constexpr Duration kResponseWithinMin = std::chrono::milliseconds(10);
 
-  // At most `groups_max` groups are joined at a time. `seed` for delays and the hash key.
-  ReportSchedule(uint32_t groups_max, uint64_t seed);
+  // At most `groups_max` groups are joined at a time, with at most `sources_max` sources (at least
+  // 1) in their filters together. `seed` for delays and the hash keys.
+  ReportSchedule(uint32_t groups_max, uint32_t sources_max, uint64_t seed);
 
-  // The first local member came, or the last one went. True when the table has room; false from
-  // leave() for a group that is not joined. Both change nothing the second time.
-  bool join(Time now, const Gid& group);
-  bool leave(Time now, const Gid& group);
+  // What the host listens to in a group from now on. False: no room, nothing changed.
+  bool set_filter(Time now, const Gid& group, const SourceFilter& filter);
+  // The same from every source, and from none: false from leave() for a group that is not joined.
+  bool join(Time now, const Gid& group) { return set_filter(now, group, kEverySource); }
+  bool leave(Time now, const Gid& group) {
+    return is_joined(group) && set_filter(now, group, kNoSource);
+  }
   // Every joined group is reported as if it were joined now.
   void reannounce(Time now);
 
@@ -62,20 +73,25 @@ class ReportSchedule {
   // always within kRepeatWithin, or hurried. For reports from now on.
   void set_robustness(uint8_t robustness) { robustness_ = robustness; }
   void set_join_repeat_within(Duration within) { join_repeat_within_ = within; }
+  // Whether reports have records with sources, or name one group each.
+  void set_by_records(bool by_records);
 
   // From now on leaves are repeated within kHurriedRepeatWithin, those under way as well; or not.
   void hurry_leaves(Time now, bool hurry);
 
   void handle_general_query(Time now, Duration response_within, Answer answer = Answer::kAtOnce);
-  void handle_group_query(Time now, const Gid& group, Duration response_within);
+  // `sources`: those that are asked for, as they lie on the wire; none: all.
+  void handle_group_query(Time now, const Gid& group, Duration response_within,
+                          std::span<const uint8_t> sources = {});
 
   // Another host reported the group. True when an answer of ours became needless.
   bool suppress_answer(const Gid& group);
   // Nobody waits for answers any more.
   void cancel_answers();
 
-  // Fills `out` with records that are due, and takes them as sent. 0: nothing is due.
-  uint32_t take_due(Time now, std::span<wire::GroupRecord> out);
+  // Puts records that are due into an empty room, and takes them as sent. False: nothing is due.
+  // Not by records: one, without sources; kChangeToInclude is a leave.
+  bool take_due(Time now, RecordRoom& room);
   // When take_due() has something next, or kNever.
   Time poll_timeout() const;
 
@@ -91,40 +107,92 @@ class ReportSchedule {
   struct Entry {
     Gid group{};
     State state = State::kFree;
-    bool announced = false;    // some report has named the group as joined
-    bool suppressed = false;   // the walk passes it by
-    uint8_t changes_left = 0;  // change reports still to be sent
+    FilterMode mode = FilterMode::kInclude;
+    bool announced = false;     // some report has named the group as joined
+    bool suppressed = false;    // the walk passes it by
+    bool asked = false;         // the answer that is due is for sources that were asked for only
+    uint8_t changes_left = 0;   // change reports still to be sent,
+    uint8_t modes_left = 0;     // of them, those that name the mode and the whole filter,
+    uint8_t members_left = 0;   // and those that older queriers need
+    uint32_t wanted_count = 0;  // sources of the filter; the list has others that are to be told
+    SourceList sources;
     Time change_due = kNever;
     Time response_due = kNever;
     uint32_t next_free = kNoSlot;
   };
-
-  uint32_t find(const Gid& group) const;
-  uint32_t take_slot();
-  void free_slot(uint32_t slot);
-  void start_change(Time now, uint32_t slot, State state);
-  void set_state(Entry& entry, State state);
-  void update_due(uint32_t slot);
+  // What is to be told of a source, under its number in `sources_`.
+  struct SourceReport {
+    bool wanted = false;       // in the filter
+    bool announced = false;    // some report has named it as such
+    bool asked = false;        // by a query that is not answered yet
+    uint8_t changes_left = 0;  // change reports still to name it
+    uint32_t round = 0;        // the change of a filter that named it last
+  };
+  // Why an entry is reported, and which of its sources a record names, under which type.
+  enum class Cause : uint8_t { kNone, kChange, kAnswer, kWalk };
+  enum class Pass : uint8_t { kMode, kAllow, kBlock, kCurrent, kAsked, kGroup };
+  // The entry that is being reported. Its deadline stays until the report is whole, so whoever
+  // gives a report up has it made anew.
+  struct Emission {
+    Cause cause = Cause::kNone;
+    Pass pass = Pass::kMode;
+    uint32_t slot = kNoSlot;
+    uint32_t source = kNoSlot;  // the next to look at
+    bool opened = false;        // the pass has put a record into some room
+  };
   // When the changes of one frame are reported again.
   struct Repeat {
     Time join;
     Time leave;
   };
-  wire::GroupRecord take_entry(Time now, uint32_t slot, const Repeat& repeat);
+
+  uint32_t find(const Gid& group) const;
+  uint32_t take_slot();
+  void free_slot(uint32_t slot);
+  void change(Time now, uint32_t slot, const SourceFilter& filter);
+  void start_change(Time now, uint32_t slot);
+  void set_state(Entry& entry, State state);
+  void update_due(uint32_t slot);
+
+  uint32_t put_source(uint32_t slot, const Gid& source);
+  bool put_sources(uint32_t slot, std::span<const Gid> sources);
+  void free_source(uint32_t source);
+  void free_sources(Entry& entry);
+  void evict_source();
+  bool ask_for(uint32_t slot, std::span<const uint8_t> sources);
+
+  void begin(uint32_t slot, Cause cause);
+  bool begin_general(Time now);
+  void give_up_emission(uint32_t slot);
+  bool is_named(const Entry& entry, const SourceReport& report) const;
+  wire::RecordType record_type(const Entry& entry) const;
+  bool emit(RecordRoom& room);
+  bool emit_pass(const Entry& entry, RecordRoom& room);
+  void finish(const Repeat& repeat);
+  void finish_change(Entry& entry, const Repeat& repeat);
+  void settle_sources(Entry& entry);
   bool walking() const { return walk_due_ != kNever; }
-  uint32_t take_general(Time now, std::span<wire::GroupRecord> out);
 
   uint32_t groups_max_;
+  uint32_t sources_max_;
   uint32_t slots_;
   uint32_t joined_count_ = 0;
+  uint32_t wanted_count_ = 0;               // of all entries
   std::atomic<uint32_t> leaving_count_{0};  // one writer
   uint32_t free_ = kNoSlot;
   uint32_t evict_from_ = 0;
+  uint32_t evict_source_from_ = 0;
+  uint32_t round_ = 0;
   Random random_;
   KeyedHash hash_;
   SlotIndex index_;
   DueHeap due_;
   std::unique_ptr<Entry[]> entries_;
+  uint32_t source_slots_;
+  SourceTable sources_;  // owners are slots
+  std::unique_ptr<SourceReport[]> reports_;
+  Emission emission_;
+  bool by_records_ = true;
   uint8_t robustness_ = kRobustness;
   Duration join_repeat_within_ = kRepeatWithin;
   Duration leave_repeat_within_ = kRepeatWithin;

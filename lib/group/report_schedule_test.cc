@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace uroce::group {
@@ -23,13 +24,20 @@ struct Sent {
   wire::GroupRecord record;
 };
 
+// Takes at most records.size() records, without their sources; returns how many.
+uint32_t take(ReportSchedule& schedule, Time now, std::span<wire::GroupRecord> records) {
+  RecordRoom room(records, {}, static_cast<uint32_t>(records.size()) * 8);
+  schedule.take_due(now, room);
+  return static_cast<uint32_t>(room.records().size());
+}
+
 // Runs the schedule by its own deadlines up to `until`, with room for `room` records a frame.
 std::vector<Sent> run(ReportSchedule& schedule, Time until, uint32_t room = 100) {
   std::vector<Sent> sent;
   std::vector<wire::GroupRecord> records(room);
   while (schedule.poll_timeout() <= until) {
     const Time now = std::max(kStart, schedule.poll_timeout());
-    const uint32_t n = schedule.take_due(now, records);
+    const uint32_t n = take(schedule, now, records);
     for (uint32_t i = 0; i < n; ++i) sent.push_back({now, records[i]});
   }
   return sent;
@@ -37,7 +45,7 @@ std::vector<Sent> run(ReportSchedule& schedule, Time until, uint32_t room = 100)
 
 TEST(ReportSchedule, JoinIsReportedAtOnceAndOnceMoreWithinASecond_Case61) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    ReportSchedule schedule(8, seed);
+    ReportSchedule schedule(8, 8, seed);
     ASSERT_TRUE(schedule.join(kStart, kGroup));
     const auto sent = run(schedule, kStart + seconds(100));
     ASSERT_EQ(sent.size(), 2u);
@@ -51,7 +59,7 @@ TEST(ReportSchedule, JoinIsReportedAtOnceAndOnceMoreWithinASecond_Case61) {
 TEST(ReportSchedule, WhoIsAboutToGoRepeatsItsLeavesWithinATenthOfASecond) {
   constexpr Gid kOther = Gid::from_ipv4(0xEF010202);
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    ReportSchedule schedule(8, seed);
+    ReportSchedule schedule(8, 8, seed);
     schedule.join(kStart, kGroup);
     schedule.join(kStart, kOther);
     run(schedule, kStart + seconds(2));
@@ -69,7 +77,7 @@ TEST(ReportSchedule, WhoIsAboutToGoRepeatsItsLeavesWithinATenthOfASecond) {
 }
 
 TEST(ReportSchedule, AGroupThatIsJoinedAgainIsNotLeavingAnyMore) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart + seconds(2));
   schedule.leave(kStart + seconds(2), kGroup);
@@ -79,7 +87,7 @@ TEST(ReportSchedule, AGroupThatIsJoinedAgainIsNotLeavingAnyMore) {
 }
 
 TEST(ReportSchedule, LeaveIsReportedLikewiseAndForgotten_Case61) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart + seconds(2));
   ASSERT_TRUE(schedule.leave(kStart + seconds(2), kGroup));
@@ -92,7 +100,7 @@ TEST(ReportSchedule, LeaveIsReportedLikewiseAndForgotten_Case61) {
 }
 
 TEST(ReportSchedule, JoiningTwiceReportsOnce_Case61) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart + seconds(2));
   EXPECT_TRUE(schedule.join(kStart + seconds(2), kGroup));
@@ -101,7 +109,7 @@ TEST(ReportSchedule, JoiningTwiceReportsOnce_Case61) {
 
 // case 65: one report and one leave for each true change, none for a change that nobody saw.
 TEST(ReportSchedule, JoinAndLeaveBeforeAnyReportIsSilent_Case65) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   for (int i = 0; i < 10000; ++i) {
     ASSERT_TRUE(schedule.join(kStart, kGroup));
     ASSERT_TRUE(schedule.leave(kStart, kGroup));
@@ -111,7 +119,7 @@ TEST(ReportSchedule, JoinAndLeaveBeforeAnyReportIsSilent_Case65) {
 }
 
 TEST(ReportSchedule, LaterChangeReplacesTheRepetitionOfTheEarlier) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart);
   schedule.leave(kStart, kGroup);
@@ -124,7 +132,7 @@ TEST(ReportSchedule, LaterChangeReplacesTheRepetitionOfTheEarlier) {
 }
 
 TEST(ReportSchedule, GeneralQueryIsAnsweredOnceForEachGroupInTime) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   for (uint32_t i = 0; i < 5; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   run(schedule, kStart + seconds(2));
   const Time asked = kStart + seconds(10);
@@ -146,7 +154,7 @@ TEST(ReportSchedule, GeneralQueryIsAnsweredOnceForEachGroupInTime) {
 }
 
 TEST(ReportSchedule, GroupQueryIsAnsweredForThatGroupOnly) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   schedule.join(kStart, Gid::from_ipv4(0xEF000001));
   run(schedule, kStart + seconds(2));
@@ -161,7 +169,7 @@ TEST(ReportSchedule, GroupQueryIsAnsweredForThatGroupOnly) {
 }
 
 TEST(ReportSchedule, GroupThatWasLeftIsNotInAnAnswer) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart);
   schedule.handle_group_query(kStart, kGroup, seconds(1));
@@ -175,7 +183,7 @@ TEST(ReportSchedule, GroupThatWasLeftIsNotInAnAnswer) {
 }
 
 TEST(ReportSchedule, QueryFloodIsAnsweredAtABoundedRate) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart + seconds(2));
   std::vector<wire::GroupRecord> room(8);
@@ -183,7 +191,7 @@ TEST(ReportSchedule, QueryFloodIsAnsweredAtABoundedRate) {
   for (int us = 0; us < 1000000; us += 10) {
     const Time now = kStart + seconds(10) + std::chrono::microseconds(us);
     schedule.handle_general_query(now, Duration(0));
-    answers += schedule.take_due(now, room);
+    answers += take(schedule, now, room);
   }
   // 100000 queries in a second; an answer takes 5 ms on average.
   EXPECT_GT(answers, 100u);
@@ -191,7 +199,7 @@ TEST(ReportSchedule, QueryFloodIsAnsweredAtABoundedRate) {
 }
 
 TEST(ReportSchedule, LinkUpReportsEveryJoinedGroupAgain) {
-  ReportSchedule schedule(300, 1);
+  ReportSchedule schedule(300, 8, 1);
   for (uint32_t i = 0; i < 300; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   run(schedule, kStart + seconds(2));
   schedule.reannounce(kStart + seconds(10));
@@ -206,7 +214,7 @@ TEST(ReportSchedule, LinkUpReportsEveryJoinedGroupAgain) {
 
 // Many joins at one time are repeated in full frames, not in one frame each.
 TEST(ReportSchedule, BurstOfJoinsStaysABurst) {
-  ReportSchedule schedule(300, 1);
+  ReportSchedule schedule(300, 8, 1);
   for (uint32_t i = 0; i < 300; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   std::map<Time, int> frames;
   for (const Sent& s : run(schedule, kStart + seconds(2), 100)) ++frames[s.at];
@@ -215,14 +223,14 @@ TEST(ReportSchedule, BurstOfJoinsStaysABurst) {
 }
 
 TEST(ReportSchedule, FullTableRefusesAJoinAndALeaveMakesRoomAtOnce) {
-  ReportSchedule schedule(2, 1);
+  ReportSchedule schedule(2, 8, 1);
   EXPECT_TRUE(schedule.join(kStart, Gid::from_ipv4(0xEF000001)));
   EXPECT_TRUE(schedule.join(kStart, Gid::from_ipv4(0xEF000002)));
   EXPECT_FALSE(schedule.join(kStart, Gid::from_ipv4(0xEF000003)));
   // Churn faster than leaves can be repeated: the oldest repetitions are given up, no join is.
   std::vector<wire::GroupRecord> room(8);
   for (uint32_t i = 3; i < 100; ++i) {
-    schedule.take_due(kStart, room);
+    take(schedule, kStart, room);
     ASSERT_TRUE(schedule.leave(kStart, Gid::from_ipv4(0xEF000000 + i - 1)));
     ASSERT_TRUE(schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i)));
   }
@@ -235,7 +243,7 @@ TEST(ReportSchedule, FullTableRefusesAJoinAndALeaveMakesRoomAtOnce) {
 
 TEST(ReportSchedule, RobustnessSaysHowOftenAChangeIsReported) {
   for (const uint8_t robustness : {uint8_t{1}, uint8_t{3}, uint8_t{7}}) {
-    ReportSchedule schedule(8, 1);
+    ReportSchedule schedule(8, 8, 1);
     schedule.set_robustness(robustness);
     schedule.join(kStart, kGroup);
     EXPECT_EQ(run(schedule, kStart + seconds(100)).size(), robustness);
@@ -247,7 +255,7 @@ TEST(ReportSchedule, RobustnessSaysHowOftenAChangeIsReported) {
 TEST(ReportSchedule, JoinsMayBeRepeatedLaterThanLeaves) {
   Time last_join = kStart;
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    ReportSchedule schedule(8, seed);
+    ReportSchedule schedule(8, 8, seed);
     schedule.set_join_repeat_within(seconds(10));
     schedule.join(kStart, kGroup);
     auto sent = run(schedule, kStart + seconds(100));
@@ -261,7 +269,7 @@ TEST(ReportSchedule, JoinsMayBeRepeatedLaterThanLeaves) {
 }
 
 TEST(ReportSchedule, SpreadAnswerTakesTheQueriersTimeAndNamesEachGroupOnce) {
-  ReportSchedule schedule(300, 1);
+  ReportSchedule schedule(300, 8, 1);
   for (uint32_t i = 0; i < 100; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   run(schedule, kStart + seconds(2));
   const Time asked = kStart + seconds(10);
@@ -282,7 +290,7 @@ TEST(ReportSchedule, SpreadAnswerTakesTheQueriersTimeAndNamesEachGroupOnce) {
 
 // A flood of queries neither starts the walk again and again nor goes unanswered.
 TEST(ReportSchedule, QueriesDuringASpreadAnswerMakeOneMoreBehindIt) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   for (uint32_t i = 0; i < 4; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   run(schedule, kStart + seconds(2));
   std::vector<wire::GroupRecord> room(1);
@@ -290,7 +298,7 @@ TEST(ReportSchedule, QueriesDuringASpreadAnswerMakeOneMoreBehindIt) {
   for (int ms = 0; ms < 3500; ++ms) {
     const Time now = kStart + seconds(10) + milliseconds(ms);
     if (ms < 1000) schedule.handle_general_query(now, seconds(1), ReportSchedule::Answer::kSpread);
-    if (schedule.take_due(now, room) == 1) ++seen[room[0].group];
+    if (take(schedule, now, room) == 1) ++seen[room[0].group];
   }
   EXPECT_EQ(seen.size(), 4u);
   for (const auto& [group, times] : seen) EXPECT_EQ(times, 2);
@@ -298,7 +306,7 @@ TEST(ReportSchedule, QueriesDuringASpreadAnswerMakeOneMoreBehindIt) {
 }
 
 TEST(ReportSchedule, AQueryForAGroupIsAnsweredInTimeDuringASpreadAnswer) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   for (uint32_t i = 0; i < 4; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   run(schedule, kStart + seconds(2));
   const Time asked = kStart + seconds(10);
@@ -312,7 +320,7 @@ TEST(ReportSchedule, AQueryForAGroupIsAnsweredInTimeDuringASpreadAnswer) {
 }
 
 TEST(ReportSchedule, AReportOfAnotherHostSparesTheAnswerForItsGroup) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   for (uint32_t i = 0; i < 4; ++i) schedule.join(kStart, Gid::from_ipv4(0xEF000000 + i));
   run(schedule, kStart + seconds(2));
   const Gid heard = Gid::from_ipv4(0xEF000001);
@@ -334,7 +342,7 @@ TEST(ReportSchedule, AReportOfAnotherHostSparesTheAnswerForItsGroup) {
 }
 
 TEST(ReportSchedule, CancelledAnswersAreNotGivenButChangesAre) {
-  ReportSchedule schedule(8, 1);
+  ReportSchedule schedule(8, 8, 1);
   schedule.join(kStart, kGroup);
   run(schedule, kStart + seconds(2));
   schedule.handle_general_query(kStart + seconds(10), seconds(1));
