@@ -33,6 +33,7 @@ class Draw {
 
   Random random_;
   uint32_t enabled_ = 0;  // bit i: kOperations[i] is drawn in this run
+  bool tangles_ = false;
   bool trespasses_ = false;
   bool disturbs_ = false;
   bool reboots_ = false;
@@ -82,7 +83,9 @@ ChannelPlan Draw::channel(size_t hosts) {
   channel.signal_all = one_in(2);
   channel.give_mac = one_in(2);
   channel.ipv6 = one_in(4);
-  channel.lends = one_in(2);
+  if (one_in(4)) channel.type = IB_QPT_UC;
+  channel.lends = channel.type == IB_QPT_RC && one_in(2);
+  channel.tangles = tangles_;
   channel.send_wake = one_in(3) ? Wake::kNotified : Wake::kPolls;
   channel.recv_wake = static_cast<Wake>(below(3));
   return channel;
@@ -200,6 +203,7 @@ Plan Draw::plan(uint64_t seed) {
   plan.seed = seed;
   plan.hosts = 2 + below(2);
   plan.faults = faults();
+  tangles_ = plan.faults.duplicate > 0 || plan.faults.reorder > 0;
   plan.fabric = fabric();
   plan.datagrams = one_in(3);
   enabled_ = one_in(3) ? ~0u : below(1u << kOperationCount);

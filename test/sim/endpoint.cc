@@ -29,7 +29,16 @@ void modify(World& world, ib_qp* qp, ib_qp_attr& attr, int mask, const char* wha
 
 Endpoint::Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t side, uint64_t seed,
                    Verdict& verdict, Tally& tally)
-    : world_(world), host_(host), plan_(plan), side_(side), verdict_(verdict), tally_(tally) {
+    : world_(world),
+      host_(host),
+      plan_(plan),
+      side_(side),
+      verdict_(verdict),
+      tally_(tally),
+      carriage_(plan.type != IB_QPT_UC ? Carriage::kReliable
+                : plan.tangles         ? Carriage::kTangles
+                                       : Carriage::kLoses),
+      incoming_(carriage_) {
   create_memory(seed);
   send_cq_ = std::make_unique<WatchedCq>(host, 2 * plan.send_depth, plan.send_wake);
   recv_cq_ = std::make_unique<WatchedCq>(host, 2 * plan.recv_depth, plan.recv_wake);
@@ -125,24 +134,27 @@ void Endpoint::connect(Endpoint& peer, uint32_t life) {
   rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, static_cast<uint8_t>(index), 64, 0);
   const MacAddress mac = peer.host_.mac();
   if (plan_.give_mac) std::copy_n(mac.bytes.begin(), 6, attr.ah_attr.roce.dmac);
+  const bool answers = reliable();  // and is answered
   modify(world_, qp_, attr,
          IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-             IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
+             (answers ? IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER : 0),
          "to RTR");
   attr.qp_state = IB_QPS_RTS;
   attr.timeout = plan_.timeout;
   attr.retry_cnt = 7;
   attr.rnr_retry = 7;
   modify(world_, qp_, attr,
-         IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-             IB_QP_MAX_QP_RD_ATOMIC,
+         IB_QP_STATE | IB_QP_SQ_PSN |
+             (answers ? IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC
+                      : 0),
          "to RTS");
   connected_ = true;
   if (world_.rules != nullptr && plan_.type == IB_QPT_RC) {
     world_.rules->connected({host_.number(), qp_->qp_num}, {peer.host_.number(), peer.qp_->qp_num},
                             attr.sq_psn, static_cast<uint32_t>(ib_mtu_enum_to_int(plan_.mtu)));
   }
-  faults_at_progress_ = world_.faults_between(world_.index_of(host_), world_.index_of(peer.host_));
+  faults_at_start_ = faults_at_progress_ =
+      world_.faults_between(world_.index_of(host_), world_.index_of(peer.host_));
 }
 
 void Endpoint::drain(Duration span) {
@@ -160,14 +172,16 @@ void Endpoint::query() {
   if (!alive && attr.qp_state != IB_QPS_ERR) {
     verdict_.fail("queries", "a connected queue pair is in state " + std::to_string(attr.qp_state));
   }
-  if (attr.path_mtu != plan_.mtu || attr.timeout != plan_.timeout || attr.retry_cnt != 7 ||
-      attr.max_rd_atomic != plan_.rd_atomic || attr.dest_qp_num > 0xFFFFFF) {
+  const bool as_set =
+      attr.timeout == plan_.timeout && attr.retry_cnt == 7 && attr.max_rd_atomic == plan_.rd_atomic;
+  if (attr.path_mtu != plan_.mtu || (reliable() && !as_set) || attr.dest_qp_num > 0xFFFFFF) {
     verdict_.fail("queries", "an attribute is not what was set");
   }
 }
 
 void Endpoint::reregister() {
   retired_key_ = open_mr_->rkey;
+  refuses_ = true;
   must(ib_dereg_mr(open_mr_), "ib_dereg_mr");
   register_open();
 }
@@ -214,7 +228,7 @@ void Endpoint::forget_life() {
   incoming_.reset();
   timers_.reset();
   silent_run_ = 0;
-  broken_ = recv_flushed_ = closing_ = recv_doubted_ = false;
+  broken_ = recv_flushed_ = closing_ = recv_doubted_ = refuses_ = false;
   resume_at_ = kNever;
 }
 
@@ -223,7 +237,7 @@ void Endpoint::end_life(bool new_qp) {
   if (recv_flushed_ && !broken_ && !peer_offended() && !orphaned_) {
     verdict_.fail("completions", "receives were flushed for no reason");
   }
-  incoming_.check_end(verdict_);
+  if (reliable()) incoming_.check_end(verdict_);
   compare_memory();
   forget_life();
   if (new_qp) {

@@ -26,7 +26,8 @@ namespace uroce::sim {
 
 class Endpoint {
  public:
-  // `side` 0 or 1 of the channel; `seed` decides the bytes.
+  // `side` 0 or 1 of the channel; `seed` decides the bytes. The wire's faults are those of the
+  // world when the first message is posted.
   Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t side, uint64_t seed,
            Verdict& verdict, Tally& tally);
   ~Endpoint();
@@ -58,7 +59,10 @@ class Endpoint {
   // Something has failed here, within the contract: the connection needs a new life.
   bool broken() const { return broken_ || recv_flushed_; }
   // Everything posted here has completed, and everything sent to here has come.
-  bool idle() const { return ledger_.empty() && incoming_.empty(); }
+  bool idle() const { return ledger_.empty() && (!reliable() || incoming_.empty()); }
+  // Costs the connection. On UC what is refused is as good as lost.
+  bool offends(const OperationKind& kind) const { return reliable() && sim::offends(kind); }
+  bool reliable() const { return plan_.type != IB_QPT_UC; }
   // Something posted here will still speak.
   bool waits() const { return ledger_.size() > silent_run_; }
   // After to_error(): all that was posted has completed, or had done so in silence before.
@@ -77,6 +81,7 @@ class Endpoint {
  private:
   static constexpr uint32_t kGuard = 256;
   static constexpr uint32_t kSpread = 16'384;     // offsets within the open region
+  static constexpr uint32_t kSlotGuard = 32;      // behind each buffer
   static constexpr uint32_t kLentSpread = 2'048;  // and within each half of a lent area
   static constexpr uint32_t kWords = 8;
   static constexpr uint32_t kInlineMax = 256;
@@ -124,6 +129,9 @@ class Endpoint {
   void succeed(const Sent& sent);
   void fail_request(const Sent& sent, ib_wc_status status);
   void take_message(const ib_wc& wc, const Sent& message);
+  bool holds(const ib_wc& wc, const Sent& message) const;
+  void take_unreliable(const ib_wc& wc, const Sent& message);
+  void check_loss();
   bool peer_is_dead() const;
   bool peer_offended() const { return peer_ != nullptr ? peer_->offended_ : orphan_of_offender_; }
   void check_memory(uint32_t offset, uint32_t length, const char* what);
@@ -133,7 +141,7 @@ class Endpoint {
 
   // Of a lent area: one to write to, one to read from.
   uint32_t lent_half() const { return kLentSpread + stride() + 64; }
-  uint32_t stride() const { return plan_.message_bytes_max + 32; }
+  uint32_t stride() const { return plan_.message_bytes_max + kSlotGuard; }
   uint32_t send_slot(uint64_t id) const;
   uint32_t recv_slot(uint64_t id) const;
   uint32_t sink_slot(uint64_t id) const;
@@ -168,13 +176,16 @@ class Endpoint {
 
   SendLedger ledger_;
   RecvLedger recvs_;
+  const Carriage carriage_;
   Stream incoming_;  // what the peer has sent to here
   TimerCheck timers_;
   uint64_t next_id_ = 0;
   uint64_t done_ = 0;
   uint32_t silent_run_ = 0;  // newest requests that are not signaled
   uint64_t faults_at_progress_ = 0;
-  uint64_t announced_ = 0;  // writes to here
+  uint64_t faults_at_start_ = 0;  // of this life
+  bool refuses_ = false;          // may have dropped a message, rightly
+  uint64_t announced_ = 0;        // writes to here
   bool orphaned_ = false;
   bool orphan_of_offender_ = false;
   bool recv_doubted_ = false;

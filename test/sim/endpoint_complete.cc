@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An endpoint takes its completions and hands each to the checkers.
+#include <algorithm>
+
 #include "test/sim/check/retries.h"
 #include "test/sim/endpoint.h"
 #include "test/sim/must.h"
@@ -51,7 +53,7 @@ bool Endpoint::take_send(const ib_wc& wc) {
 
 void Endpoint::succeed(const Sent& sent) {
   ++done_;
-  if (sent.kind->ends_with != IB_WC_SUCCESS) {
+  if (reliable() && sent.kind->ends_with != IB_WC_SUCCESS) {
     verdict_.fail("completions", std::string(sent.kind->name) + " succeeds");
   }
   if (fetches(sent.kind->effect)) {
@@ -59,7 +61,7 @@ void Endpoint::succeed(const Sent& sent) {
     check_memory(sent.slot, stride(), sent.kind->name);
   }
   if (is_local(*sent.kind)) end_key_change(sent);
-  if (peer_ == nullptr) return;
+  if (peer_ == nullptr || !reliable()) return;
   peer_->incoming_.confirmed(sent);
   peer_->shadow_->confirm(sent.announced);
   if (sent.remote_bytes != 0) {
@@ -98,9 +100,10 @@ bool Endpoint::take_recv(const ib_wc& wc) {
   recvs_.take(wc, verdict_);
   if (!verdict_.good()) return true;
   if (wc.status == IB_WC_SUCCESS) {
-    const std::optional<Sent> message = incoming_.received(wc, verdict_);
+    const auto held = [&](const Sent& due) { return holds(wc, due); };
+    const std::optional<Sent> message = incoming_.received(wc, held, verdict_);
     if (!message) return true;
-    take_message(wc, *message);
+    reliable() ? take_message(wc, *message) : take_unreliable(wc, *message);
     return message->solicited;
   }
   if (wc.status != IB_WC_WR_FLUSH_ERR && !may_fail_receive(wc.status)) {
@@ -111,6 +114,39 @@ bool Endpoint::take_recv(const ib_wc& wc) {
   recv_doubted_ = true;
   recv_flushed_ = recv_flushed_ || !closing_;
   return true;
+}
+
+// Whether the buffer of the receive has the bytes of a message, as far as it is one for a buffer.
+bool Endpoint::holds(const ib_wc& wc, const Sent& message) const {
+  if (message.kind->effect != Effect::kMessage) return true;
+  const std::vector<uint8_t> bytes = gather(recv_list(wc.wr_id));
+  return std::equal(message.bytes.begin(), message.bytes.end(), bytes.begin());
+}
+
+// A message of UC. What was sent before it has come, in part perhaps, or is lost; unless the wire
+// tangles: then anything may still come, and WRITEs are never certain.
+void Endpoint::take_unreliable(const ib_wc& wc, const Sent& message) {
+  const bool writes = message.remote_bytes != 0;
+  if (carriage_ == Carriage::kLoses) {
+    check_loss();
+    const std::string difference = shadow_->give_up(message.announced - (writes ? 1 : 0));
+    if (!difference.empty()) verdict_.fail("memory", "behind a message of UC: " + difference);
+    if (writes) shadow_->confirm(message.announced);
+  }
+  if (writes) check_memory(message.remote, message.length, "where a WRITE with immediate went");
+  const uint32_t slot = recv_slot(wc.wr_id);
+  check_memory(slot + plan_.message_bytes_max, kSlotGuard, "behind a receive buffer");
+  fill(slot, stride(), 0xEE);
+}
+
+// A message vanishes by a fault of the wire, or because the receiver had no buffer or no such key.
+void Endpoint::check_loss() {
+  if (incoming_.lost() == 0 || refuses_ || peer_ == nullptr) return;
+  const uint64_t faults =
+      world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
+  const transport::QpContext* qp = host_.engine().qp(Qpn(qp_->qp_num));
+  if (faults != faults_at_start_ || qp == nullptr || qp->recv_queue_empty.value() != 0) return;
+  verdict_.fail("order", "a message of UC is lost and nothing has gone wrong");
 }
 
 void Endpoint::take_message(const ib_wc& wc, const Sent& message) {

@@ -104,10 +104,13 @@ Sent Endpoint::prepare(const Operation& operation) {
   Sent sent;
   sent.id = next_id_++;
   sent.kind = &kOperations[operation.kind];
-  const bool refused = offends(*sent.kind);
+  const bool refused = sim::offends(*sent.kind);
   sent.length = std::clamp<uint32_t>(operation.length, refused ? 1 : 0, plan_.message_bytes_max);
   if (is_on_word(sent.kind->effect)) sent.length = kWordBytes;
   if (is_local(*sent.kind)) sent.length = 0;
+  // What may be lost is recognised by its immediate or its bytes.
+  const bool nameless = sent.kind->takes_receive && !sent.kind->immediate;
+  if (!reliable() && nameless) sent.length = std::max(sent.length, kWordBytes);
   sent.signaled =
       plan_.signal_all || operation.signaled || refused || silent_run_ + 1 >= plan_.send_depth / 2;
   sent.solicited = operation.solicited && sent.kind->takes_receive;
@@ -267,6 +270,8 @@ void Endpoint::post_recvs() {
     wr.sg_list = list.data();
     wr.num_sge = static_cast<int>(list.size());
     const int result = ib_post_recv(qp_, &wr, nullptr);
+    // On UC it may be begun more than once before a message is whole.
+    if (!reliable()) shadow_->doubt(recv_slot(id), plan_.message_bytes_max);
     if (result == 0) continue;
     verdict_.fail("completions", std::string("post of a receive: ") + std::strerror(-result));
     return;

@@ -14,6 +14,7 @@ namespace {
 constexpr Duration kTick{1'000'000};              // applications look at least that often
 constexpr Duration kPatience{2'000'000'000};      // for anything that must happen at all
 constexpr Duration kPatienceToPost{300'000'000};  // with a full queue
+constexpr Duration kStragglers{10'000'000};       // longer than any frame is late
 constexpr uint64_t kTurnsMax = 20'000'000;
 
 }  // namespace
@@ -186,7 +187,9 @@ void Execution::renew_drained(Channel& channel) {
                                      "; " + channel.ends[1]->outstanding());
   }
   if (!verdict_.good()) return;
-  for (const auto& end : channel.ends) end->end_life(channel.life % 2 == 0);
+  // On UC what is left on the wire would be taken by whoever has the number of the queue pair.
+  const bool new_qps = channel.life % 2 == 0 || channel.plan.type == IB_QPT_UC;
+  for (const auto& end : channel.ends) end->end_life(new_qps);
   // Nobody connects across a partition.
   wait(world_.cut_until(channel.plan.host[0], channel.plan.host[1]), [] { return false; });
   if (verdict_.good()) connect(channel);
@@ -269,6 +272,7 @@ void Execution::finish() {
     mend();
     if (!wait(end, still)) verdict_.fail("liveness", "work stays outstanding");
   } while (verdict_.good() && !idle());
+  wait(kStragglers, [] { return false; });  // that nobody waits for: on UC
   for (Channel& channel : channels_) {
     for (const auto& side : channel.ends) side->compare_memory();
   }

@@ -50,7 +50,8 @@ constexpr bool is_on_word(Effect effect) {
 inline constexpr uint32_t kWordBytes = 8;
 
 constexpr uint32_t type_bit(ib_qp_type type) { return 1u << static_cast<unsigned>(type); }
-inline constexpr uint32_t kReliable = type_bit(IB_QPT_RC);
+inline constexpr uint32_t kRc = type_bit(IB_QPT_RC);
+inline constexpr uint32_t kConnected = kRc | type_bit(IB_QPT_UC);
 
 struct OperationKind {
   const char* name;
@@ -82,45 +83,45 @@ constexpr bool offends(const OperationKind& kind) {
 
 inline constexpr OperationKind kOperations[] = {
     {"SEND", IB_WR_SEND, IB_WC_SEND, Effect::kMessage, false, true, IB_WC_RECV, IB_WC_SUCCESS,
-     kReliable, 100, true},
+     kConnected, 100, true},
     {"SEND_WITH_IMM", IB_WR_SEND_WITH_IMM, IB_WC_SEND, Effect::kMessage, true, true, IB_WC_RECV,
-     IB_WC_SUCCESS, kReliable, 100, true},
+     IB_WC_SUCCESS, kConnected, 100, true},
     {"RDMA_WRITE", IB_WR_RDMA_WRITE, IB_WC_RDMA_WRITE, Effect::kWrite, false, false, IB_WC_RECV,
-     IB_WC_SUCCESS, kReliable, 100, true},
+     IB_WC_SUCCESS, kConnected, 100, true},
     {"RDMA_WRITE_WITH_IMM", IB_WR_RDMA_WRITE_WITH_IMM, IB_WC_RDMA_WRITE, Effect::kWrite, true, true,
-     IB_WC_RECV_RDMA_WITH_IMM, IB_WC_SUCCESS, kReliable, 100, true},
+     IB_WC_RECV_RDMA_WITH_IMM, IB_WC_SUCCESS, kConnected, 100, true},
     {"RDMA_READ", IB_WR_RDMA_READ, IB_WC_RDMA_READ, Effect::kRead, false, false, IB_WC_RECV,
-     IB_WC_SUCCESS, kReliable, 100, false},
+     IB_WC_SUCCESS, kRc, 100, false},
     {"WRITE outside the region", IB_WR_RDMA_WRITE, IB_WC_RDMA_WRITE, Effect::kTrespass, false,
-     false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kReliable, 3, true},
+     false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kConnected, 3, true},
     {"WRITE with a retired key", IB_WR_RDMA_WRITE, IB_WC_RDMA_WRITE, Effect::kStaleKey, false,
-     false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kReliable, 8, true},
+     false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kConnected, 8, true},
     {"FETCH_ADD", IB_WR_ATOMIC_FETCH_AND_ADD, IB_WC_FETCH_ADD, Effect::kFetchAdd, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 60, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRc, 60, false},
     {"CMP_SWAP", IB_WR_ATOMIC_CMP_AND_SWP, IB_WC_COMP_SWAP, Effect::kCompareSwap, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 60, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRc, 60, false},
     {"ATOMIC_WRITE", IB_WR_ATOMIC_WRITE, IB_WC_ATOMIC_WRITE, Effect::kAtomicWrite, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 40, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRc, 40, false},
     {"FLUSH", IB_WR_FLUSH, IB_WC_FLUSH, Effect::kFlush, false, false, IB_WC_RECV, IB_WC_SUCCESS,
-     kReliable, 30, false},
+     kRc, 30, false},
     {"SEND_WITH_INV", IB_WR_SEND_WITH_INV, IB_WC_SEND, Effect::kMessage, false, true, IB_WC_RECV,
-     IB_WC_SUCCESS, kReliable, 80, true},
+     IB_WC_SUCCESS, kRc, 80, true},
     {"REG_MR", IB_WR_REG_MR, IB_WC_REG_MR, Effect::kLend, false, false, IB_WC_RECV, IB_WC_SUCCESS,
-     kReliable, 60, false},
+     kRc, 60, false},
     {"BIND_MW", IB_WR_BIND_MW, IB_WC_BIND_MW, Effect::kLend, false, false, IB_WC_RECV,
-     IB_WC_SUCCESS, kReliable, 80, false},
+     IB_WC_SUCCESS, kRc, 80, false},
     {"BIND_MW of nothing", IB_WR_BIND_MW, IB_WC_BIND_MW, Effect::kTakeBack, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kReliable, 20, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRc, 20, false},
     {"LOCAL_INV", IB_WR_LOCAL_INV, IB_WC_LOCAL_INV, Effect::kTakeBack, false, false, IB_WC_RECV,
-     IB_WC_SUCCESS, kReliable, 60, false},
+     IB_WC_SUCCESS, kRc, 60, false},
     {"REG_MR of a valid region", IB_WR_REG_MR, IB_WC_REG_MR, Effect::kBadLend, false, false,
-     IB_WC_RECV, IB_WC_LOC_QP_OP_ERR, kReliable, 2, false},
+     IB_WC_RECV, IB_WC_LOC_QP_OP_ERR, kRc, 6, false},
     {"BIND_MW of a bound window", IB_WR_BIND_MW, IB_WC_BIND_MW, Effect::kBadLend, false, false,
-     IB_WC_RECV, IB_WC_MW_BIND_ERR, kReliable, 2, false},
+     IB_WC_RECV, IB_WC_MW_BIND_ERR, kRc, 6, false},
     {"LOCAL_INV of a dead key", IB_WR_LOCAL_INV, IB_WC_LOCAL_INV, Effect::kBadTakeBack, false,
-     false, IB_WC_RECV, IB_WC_LOC_QP_OP_ERR, kReliable, 2, false},
+     false, IB_WC_RECV, IB_WC_LOC_QP_OP_ERR, kRc, 2, false},
     {"SEND_WITH_INV of a dead key", IB_WR_SEND_WITH_INV, IB_WC_SEND, Effect::kBadTakeBack, false,
-     true, IB_WC_RECV, IB_WC_SUCCESS, kReliable, 2, true},
+     true, IB_WC_RECV, IB_WC_SUCCESS, kRc, 2, true},
 };
 inline constexpr size_t kOperationCount = std::size(kOperations);
 

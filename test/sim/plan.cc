@@ -73,6 +73,7 @@ std::string describe(const ChannelPlan& channel) {
            channel.host[0], channel.host[1], static_cast<int>(channel.type),
            ib_mtu_enum_to_int(channel.mtu), channel.send_depth, channel.recv_depth,
            channel.first_psn[0], channel.first_psn[1]);
+  if (channel.type == IB_QPT_UC && channel.tangles) text += "tangled, ";
   text += line("timeout %u, rd_atomic %u, %s, sender %s, receiver %s%s", unsigned{channel.timeout},
                unsigned{channel.rd_atomic}, channel.signal_all ? "sq_sig_all" : "signals some",
                words(channel.send_wake), words(channel.recv_wake), channel.lends ? ", lends" : "");

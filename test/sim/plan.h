@@ -34,7 +34,8 @@ struct ChannelPlan {
   bool signal_all = true;
   bool give_mac = false;  // else ARP finds it
   bool ipv6 = false;
-  bool lends = false;  // fast regions and windows
+  bool lends = false;    // fast regions and windows
+  bool tangles = false;  // its wire brings frames late or twice: follows from the faults
   Wake send_wake = Wake::kPolls;
   Wake recv_wake = Wake::kPolls;
 };

@@ -37,6 +37,18 @@ void Shadow::confirm(uint64_t count) {
   }
 }
 
+std::string Shadow::give_up(uint64_t count) {
+  while (!open_.empty() && announced_ - open_.size() < count) {
+    const uint32_t offset = open_.front().offset;
+    const auto length = static_cast<uint32_t>(open_.front().bytes.size());
+    std::string difference = compare(offset, length);
+    if (!difference.empty()) return difference;
+    set_from_memory(offset, length);
+    open_.pop_front();
+  }
+  return "";
+}
+
 void Shadow::settle() {
   while (!open_.empty()) {
     const Announced& oldest = open_.front();

@@ -32,6 +32,9 @@ class Shadow {
   uint64_t announce(uint32_t offset, std::vector<uint8_t> bytes);
   // The first `count` of all announced have been executed.
   void confirm(uint64_t count);
+  // The first `count` of all announced will not come any more: each was executed, in part or whole,
+  // or lost. A sentence about the first byte that none of this explains.
+  std::string give_up(uint64_t count);
   // Announced WRITEs that are not confirmed will not come any more: what they have left is right.
   void settle();
 

@@ -2,6 +2,7 @@
 // The messages that are due, in order.
 #include "test/sim/check/order.h"
 
+#include <algorithm>
 #include <string>
 
 namespace uroce::sim {
@@ -9,13 +10,36 @@ namespace {
 
 constexpr const char* kName = "order";
 
+bool fits(const ib_wc& wc, const Sent& message) {
+  return wc.opcode == message.kind->receive && wc.byte_len == message.length &&
+         ((wc.wc_flags & IB_WC_WITH_IMM) != 0) == message.kind->immediate &&
+         (!message.kind->immediate || wc.ex.imm_data == message.immediate);
+}
+
 }  // namespace
 
 void Stream::sent(const Sent& message) {
   if (message.kind->takes_receive) due_.push_back(message);
 }
 
-std::optional<Sent> Stream::received(const ib_wc& wc, Verdict& verdict) {
+// The first of the messages that it can be. Those before it have been lost, if order is kept.
+std::optional<Sent> Stream::recognise(const ib_wc& wc, const Holds& holds, Verdict& verdict) {
+  const auto found = std::ranges::find_if(
+      due_, [&](const Sent& message) { return fits(wc, message) && holds(message); });
+  if (found == due_.end()) {
+    verdict.fail(kName, "what comes out is no whole message that was sent and is due");
+    return std::nullopt;
+  }
+  Sent message = *found;
+  if (carriage_ == Carriage::kLoses) {
+    lost_ += static_cast<uint64_t>(found - due_.begin());
+    due_.erase(due_.begin(), found + 1);
+  }
+  return message;
+}
+
+std::optional<Sent> Stream::received(const ib_wc& wc, const Holds& holds, Verdict& verdict) {
+  if (carriage_ != Carriage::kReliable) return recognise(wc, holds, verdict);
   if (due_.empty()) {
     verdict.fail(kName, "a message comes out that was never sent, or a second time");
     return std::nullopt;
@@ -62,6 +86,7 @@ void Stream::check_end(Verdict& verdict) const {
 
 void Stream::reset() {
   due_.clear();
+  lost_ = 0;
   confirmed_id_ = 0;
 }
 
