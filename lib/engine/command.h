@@ -79,11 +79,15 @@ struct QueryQpCommand : Command {
   transport::QpAttributes attributes;  // out
 };
 
-// Done when no frame, timer or list of the engine refers to the QP any more. -EBUSY while it is a
-// member of a group. The queues' memory is the caller's again.
+// Done when no frame, timer or list of the engine refers to the QP any more, and when all that it
+// completed can be seen. -EBUSY while it is a member of a group. The queues' memory is the caller's
+// again.
 struct DestroyQpCommand : Command {
   DestroyQpCommand() : Command(Kind::kDestroyQp) {}
   Qpn qpn;
+  // An earlier one was not seen to be done: the QP may be gone already. Without it that is -EINVAL.
+  bool again = false;
+  uint64_t ticket = 0;  // engine's: of the grace period that is waited for
 };
 
 // The engine's lane of `cq` goes on in another ring. `rings` has one of `entries` (as

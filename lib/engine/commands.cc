@@ -81,16 +81,6 @@ int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
   return 0;
 }
 
-// A completion that is held back must neither be seen early nor be lost with the queue pair.
-bool completions_held(EngineState& engine, const DestroyQpCommand& command) {
-  const QpContext* qp = find(engine, command.qpn);
-  if (qp == nullptr) return false;
-  const auto held = [&](const transport::CompletionQueue* cq) {
-    return cq != nullptr && transport::cq_held(engine.env, *cq);
-  };
-  return held(qp->send_cq) || held(qp->recv_cq);
-}
-
 int resize_cq(EngineState& engine, const ResizeCqCommand& command) {
   Cqe* const ring = command.rings + size_t{engine.config.index} * command.entries;
   return transport::cq_switch_ring(engine.env, *command.cq, ring, command.entries, command.depth);
@@ -217,20 +207,26 @@ int carry_out(EngineState& engine, Command& command) {
   return -EINVAL;
 }
 
+// The queue pair is gone, but completions of it may be among those that wait for a grace period, in
+// whichever queues: its owner takes them back when it sees that the command is done, so they have
+// to be there by then. Those that come later are not its own, so one period is enough.
+void hold_back(EngineState& engine, DestroyQpCommand& command) {
+  command.ticket = engine.env.grace.ask();
+  command.next = engine.held_back;
+  engine.held_back = &command;
+}
+
 }  // namespace
 
 void run_command(EngineState& engine, Command& command) {
   if (command.kind == Command::Kind::kResolve) {
     return resolve(engine, static_cast<ResolveCommand&>(command));
   }
-  if (command.kind == Command::Kind::kDestroyQp &&
-      completions_held(engine, static_cast<DestroyQpCommand&>(command))) {
-    command.next = engine.held_back;
-    engine.held_back = &command;
-    return;
-  }
   const int result = carry_out(engine, command);
   transport::cq_publish_all(engine.env);
+  if (command.kind == Command::Kind::kDestroyQp && result == 0 && engine.env.dirty != nullptr) {
+    return hold_back(engine, static_cast<DestroyQpCommand&>(command));
+  }
   command.finish(result);
 }
 
@@ -247,13 +243,18 @@ void finish_resolved(EngineState& engine) {
   }
 }
 
-void retry_held_back(EngineState& engine) {
-  Command* command = engine.held_back;
-  engine.held_back = nullptr;
-  while (command != nullptr) {
-    Command* const next = command->next;  // a finished command is its caller's again
-    run_command(engine, *command);
-    command = next;
+void finish_held_back(EngineState& engine) {
+  Command** link = &engine.held_back;
+  while (*link != nullptr) {
+    auto& command = static_cast<DestroyQpCommand&>(**link);
+    Command* const next = command.next;  // a finished command is its caller's again
+    if (engine.env.grace.over(command.ticket)) {
+      transport::cq_publish_all(engine.env);
+      *link = next;
+      command.finish(0);
+    } else {
+      link = &command.next;
+    }
   }
 }
 

@@ -12,9 +12,8 @@ namespace uroce::engine {
 // The caller publishes completions before anybody can act on `done`: see finish().
 void run_command(EngineState& engine, Command& command);
 
-// Carries out the commands that were put off behind completions that are held back, as far as that
-// is possible now.
-void retry_held_back(EngineState& engine);
+// Finishes the commands of engine.held_back whose grace period is over.
+void finish_held_back(EngineState& engine);
 
 // Finishes the ResolveCommands whose answer has come or whose time is up.
 void finish_resolved(EngineState& engine);

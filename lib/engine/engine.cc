@@ -42,6 +42,7 @@ void Engine::handle_timeout(Time now) {
   }
   transport::cq_raise_held(impl_->env);
   transport::cq_publish_all(impl_->env);
+  if (impl_->held_back != nullptr) finish_held_back(*impl_);
 }
 
 void Engine::handle_command(Time now, Command& command) {
@@ -57,8 +58,7 @@ void Engine::handle_clock_gap(Duration gap) {
 }
 
 bool Engine::has_output(Time now) const {
-  return impl_->doorbells.any() || !impl_->transmit.empty() || impl_->env.dirty != nullptr ||
-         impl_->held_back != nullptr ||
+  return impl_->doorbells.any() || !impl_->transmit.empty() ||
          (impl_->host != nullptr && impl_->host->poll_timeout() <= now);
 }
 
@@ -66,7 +66,6 @@ size_t Engine::poll_frames(Time now, std::span<TxSlot> slots) {
   impl_->env.now = now;
   const size_t filled = schedule_frames(*impl_, slots);
   transport::cq_publish_all(impl_->env);
-  if (impl_->held_back != nullptr) retry_held_back(*impl_);
   return filled;
 }
 
@@ -78,6 +77,8 @@ size_t Engine::poll_handoff(std::span<Handoff> out) {
 }
 
 Time Engine::poll_timeout() const {
+  // What waits for another engine's turn to end is looked at in every turn of ours.
+  if (impl_->env.dirty != nullptr || impl_->held_back != nullptr) return impl_->env.now;
   const Time timers = std::min(impl_->timers.next_expiry(), impl_->env.held_deadline);
   return impl_->host == nullptr ? timers : std::min(timers, impl_->host->poll_timeout());
 }

@@ -80,12 +80,12 @@ class Engine {
   // The loop found `gap` gone since its last turn: ACK timers are moved before any fires.
   void handle_clock_gap(Duration gap);
 
-  // Whether poll_frames has anything to do (it publishes what could not be published before, too).
-  // Asked first, because lending slots is not free.
+  // Whether poll_frames has anything to do. Asked first, because lending slots is not free.
   bool has_output(Time now) const;
   // Output. Returns how many of the lent slots are filled, from the first on.
   size_t poll_frames(Time now, std::span<TxSlot> slots);
   size_t poll_handoff(std::span<Handoff> out);
+  // When handle_timeout has something to do; at once while completions wait for other engines.
   Time poll_timeout() const;
   std::optional<transport::Event> poll_event();
 

@@ -60,11 +60,28 @@ TEST_F(KeyChanges, AnInvalidationCompletesAfterTheOtherEnginesTurnAndIsFoundWith
   post_invalidate(2);
   settle();
   EXPECT_TRUE(qp->sent().empty());
-  EXPECT_TRUE(device.engines[0]->has_output(device.now)) << "its driver looks again";
+  EXPECT_LE(device.engines[0]->poll_timeout(), device.now) << "its driver looks again";
   epochs[1].end_turn();
   settle();
   EXPECT_EQ(qp->sent().size(), 1u);
-  EXPECT_FALSE(device.engines[0]->has_output(device.now));
+  EXPECT_GT(device.engines[0]->poll_timeout(), device.now);
+}
+
+// A port that takes nothing is not asked for room, so poll_frames is not called.
+TEST_F(KeyChanges, HeldCompletionsDoNotWaitForAPortThatTakesNothing) {
+  post_reg(1);
+  post_invalidate(2);
+  epochs[1].begin_turn(false);
+  settle();
+  ASSERT_EQ(qp->sent().size(), 1u);
+  DestroyQpCommand command;
+  command.qpn = qp->qpn;
+  EXPECT_EQ(device.run(0, command), -EINPROGRESS);
+  epochs[1].end_turn();
+  ASSERT_LE(device.engines[0]->poll_timeout(), device.now);
+  device.engines[0]->handle_timeout(device.now);
+  EXPECT_EQ(qp->sent().size(), 1u);
+  EXPECT_TRUE(command.done);
 }
 
 TEST_F(KeyChanges, ARegistrationBehindAnInvalidationWaitsByATimer) {
@@ -81,7 +98,7 @@ TEST_F(KeyChanges, ARegistrationBehindAnInvalidationWaitsByATimer) {
   EXPECT_EQ(qp->sent().size(), 2u);
 }
 
-TEST_F(KeyChanges, AQueuePairIsDestroyedOnlyWhenItsHeldCompletionsCanBeSeen) {
+TEST_F(KeyChanges, ADestroyIsDoneOnlyWhenHeldCompletionsCanBeSeen) {
   post_reg(1);
   post_invalidate(2);
   epochs[1].begin_turn(false);
@@ -91,13 +108,47 @@ TEST_F(KeyChanges, AQueuePairIsDestroyedOnlyWhenItsHeldCompletionsCanBeSeen) {
   EXPECT_EQ(device.run(0, command), -EINPROGRESS);
   settle();
   EXPECT_FALSE(command.done);
-  EXPECT_NE(device.engines[0]->qp(qp->qpn), nullptr);
+  EXPECT_EQ(device.engines[0]->qp(qp->qpn), nullptr);
   epochs[1].end_turn();
   settle();
   EXPECT_TRUE(command.done);
   EXPECT_EQ(command.result, 0);
-  EXPECT_EQ(device.engines[0]->qp(qp->qpn), nullptr);
   EXPECT_EQ(qp->sent().size(), 2u);
+}
+
+// An XRC target does not know any more where its earlier messages have completed.
+TEST_F(KeyChanges, ADestroyWaitsForHeldCompletionsInWhicheverQueueTheyAre) {
+  auto another = device.create(QpType::kRc, 0);
+  post_reg(1);
+  post_invalidate(2);
+  epochs[1].begin_turn(false);
+  settle();
+  DestroyQpCommand command;
+  command.qpn = another->qpn;
+  EXPECT_EQ(device.run(0, command), -EINPROGRESS);
+  epochs[1].end_turn();
+  settle();
+  EXPECT_TRUE(command.done);
+}
+
+TEST_F(KeyChanges, ADestroyIsNotPutOffByKeysThatAreTakenBackLater) {
+  auto another = device.create(QpType::kRc, 0);
+  post_reg(1);
+  post_invalidate(2);
+  epochs[1].begin_turn(false);
+  settle();
+  DestroyQpCommand command;
+  command.qpn = another->qpn;
+  EXPECT_EQ(device.run(0, command), -EINPROGRESS);
+  for (uint64_t id = 3; !command.done && id < 20; id += 2) {
+    epochs[1].end_turn();
+    epochs[1].begin_turn(false);
+    post_reg(id);
+    post_invalidate(id + 1);
+    settle();
+  }
+  EXPECT_TRUE(command.done);
+  epochs[1].end_turn();
 }
 
 TEST_F(KeyChanges, ADestroyedQueuePairThatWaitedForAKeyIsForgotten) {

@@ -8,13 +8,32 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "transport/completion_entry.h"
 #include "transport/transport_env.h"
 
 namespace uroce::transport {
 namespace {
 
-void publish(CqLane& lane) { lane.producer.store(lane.written, std::memory_order_release); }
+// Ends the holds whose grace periods are over.
+void release(TransportEnv& env, CqLane& lane) {
+  while (lane.holds[0].ticket != 0 && env.grace.over(lane.holds[0].ticket)) {
+    const bool solicited = lane.holds[0].solicited;
+    lane.holds = {lane.holds[1], CqHold{}};
+    bool& behind = lane.holds[0].ticket != 0 ? lane.holds[0].solicited : lane.solicited;
+    behind = behind || solicited;
+  }
+}
+
+// Up to where the lane may be seen.
+uint32_t visible_end(const CqLane& lane) {
+  return lane.holds[0].ticket != 0 ? lane.holds[0].from : lane.written;
+}
+
+// Whether a solicited one is among the entries that may be seen and have had no event.
+bool& solicited(CqLane& lane) {
+  return lane.holds[0].ticket != 0 ? lane.holds[0].solicited : lane.solicited;
+}
 
 bool wants(CqArm armed, bool solicited) {
   return armed == CqArm::kNextComp || (armed == CqArm::kSolicited && solicited);
@@ -23,14 +42,14 @@ bool wants(CqArm armed, bool solicited) {
 // Raises the event that was armed, once however many engines see it.
 void notify(TransportEnv& env, CompletionQueue& cq, CqLane& lane) {
   CqArm armed = cq.armed.load(std::memory_order_relaxed);
-  while (wants(armed, lane.solicited)) {
+  while (wants(armed, solicited(lane))) {
     if (cq.armed.compare_exchange_weak(armed, CqArm::kNone, std::memory_order_relaxed)) {
       env.raise(lane.events, EventType::kCompletion, cq.user);
       break;
     }
   }
   lane.held = 0;
-  lane.solicited = false;
+  solicited(lane) = false;
 }
 
 // Whether the event has to wait for more completions; it is then on the engine's list.
@@ -52,15 +71,16 @@ bool hold_back(TransportEnv& env, CompletionQueue& cq, CqLane& lane, uint32_t fr
   return true;
 }
 
-// The lane has been published.
-void consider(TransportEnv& env, CompletionQueue& cq, CqLane& lane) {
-  const uint32_t fresh = lane.written - lane.noticed;
-  lane.noticed = lane.written;
-  if (wants(cq.armed.load(std::memory_order_relaxed), lane.solicited)) {
+// The lane has been published up to `end`.
+void consider(TransportEnv& env, CompletionQueue& cq, CqLane& lane, uint32_t end) {
+  const uint32_t fresh = end - lane.noticed;
+  if (fresh == 0) return;
+  lane.noticed = end;
+  if (wants(cq.armed.load(std::memory_order_relaxed), solicited(lane))) {
     if (!hold_back(env, cq, lane, fresh)) notify(env, cq, lane);
   } else {
     lane.held = 0;
-    lane.solicited = false;
+    solicited(lane) = false;
   }
 }
 
@@ -102,11 +122,14 @@ void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq) {
 }
 
 void cq_hold(TransportEnv& env, CompletionQueue& cq, uint64_t ticket) {
-  if (!env.grace.over(ticket)) cq.lanes[env.engine_index].grace_ticket = ticket;
-}
-
-bool cq_held(TransportEnv& env, const CompletionQueue& cq) {
-  return !env.grace.over(cq.lanes[env.engine_index].grace_ticket);
+  if (env.grace.over(ticket)) return;
+  CqLane& lane = cq.lanes[env.engine_index];
+  release(env, lane);
+  CqHold& newest = lane.holds[lane.holds[0].ticket != 0 ? 1 : 0];
+  if (ticket == newest.ticket || ticket == lane.holds[0].ticket) return;
+  UROCE_ASSERT(newest.ticket == 0);
+  newest = {ticket, lane.written, lane.solicited};
+  lane.solicited = false;
 }
 
 bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe) {
@@ -122,8 +145,8 @@ void cq_publish_all(TransportEnv& env) {
   const uint32_t self = env.engine_index;
   for (CompletionQueue* cq = env.dirty; cq != nullptr; cq = cq->lanes[self].next_dirty) {
     CqLane& lane = cq->lanes[self];
-    if (lane.grace_ticket != 0 && env.grace.over(lane.grace_ticket)) lane.grace_ticket = 0;
-    if (lane.grace_ticket == 0) publish(lane);
+    if (lane.holds[0].ticket != 0) release(env, lane);
+    lane.producer.store(visible_end(lane), std::memory_order_release);
   }
   // One fence for all of them: every lane is published before any `armed` is read.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -134,11 +157,10 @@ void cq_publish_all(TransportEnv& env) {
     CqLane& lane = cq.lanes[self];
     next = lane.next_dirty;
     lane.dirty = false;
-    if (lane.grace_ticket == 0) {
-      consider(env, cq, lane);
-    } else {
-      cq_mark_dirty(env, cq);  // looked at again at the end of the next input
-    }
+    // Not beyond what is published: no hold has ended since.
+    const uint32_t end = visible_end(lane);
+    consider(env, cq, lane, end);
+    if (end != lane.written) cq_mark_dirty(env, cq);  // looked at again with the next input
   }
 }
 

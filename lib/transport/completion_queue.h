@@ -4,6 +4,7 @@
 #ifndef UROCE_TRANSPORT_COMPLETION_QUEUE_H
 #define UROCE_TRANSPORT_COMPLETION_QUEUE_H
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -79,6 +80,13 @@ static_assert(sizeof(Cqe) == 64);
 
 struct CompletionQueue;
 
+// Entries of a lane that nobody may see before a grace period is over.
+struct CqHold {
+  uint64_t ticket = 0;     // of the grace period; 0: none
+  uint32_t from = 0;       // the first of them
+  bool solicited = false;  // CqLane::solicited of what is before them
+};
+
 // One engine's lane. Entry `index` lies at index & mask of the ring; indexes run freely and go on
 // when the ring is changed for another one (completion_resize.cc).
 struct CqLane {
@@ -95,9 +103,10 @@ struct CqLane {
   uint32_t written = 0;          // engine: entries filled, published at the end of the burst
   uint32_t cached_consumer = 0;  // engine's copy
   bool dirty = false;            // engine: on its list of queues to publish
-  bool solicited = false;        // engine: one of the unpublished entries is a solicited event
-  // Engine: nothing is published before this grace period is over; 0: at once.
-  uint64_t grace_ticket = 0;
+  bool solicited = false;        // engine: an event is due that is solicited, of these entries
+  // Engine: the older one first. GraceRounds has two tickets at a time that are not over, the round
+  // that runs and the next, so an entry waits for two rounds at most, whatever comes behind it.
+  std::array<CqHold, 2> holds;
   CompletionQueue* next_dirty = nullptr;  // engine: its list of queues to publish
   // The engine fills another ring than the consumer reads: the consumer has to follow.
   std::atomic<bool> moved{false};
@@ -136,15 +145,15 @@ bool cq_push(TransportEnv& env, CompletionQueue& cq, const Cqe& cqe);
 bool cq_make_room(TransportEnv& env, CompletionQueue& cq);
 void cq_mark_dirty(TransportEnv& env, CompletionQueue& cq);
 
-// Holds back what is in this engine's lane and unpublished, and what comes behind it, until the
-// ticket's grace period is over: a completion that says that no engine uses some memory any more
-// must not be seen before. Nothing waits for it but the queue's consumer.
+// Holds back what comes into this engine's lane from now on until the ticket's grace period is
+// over: a completion that says that no engine uses some memory any more must not be seen before.
+// Nothing waits for it but the queue's consumer.
 void cq_hold(TransportEnv& env, CompletionQueue& cq, uint64_t ticket);
-bool cq_held(TransportEnv& env, const CompletionQueue& cq);
 
 // Publishes all lanes that have become dirty, one release store each, and raises an event for
-// each armed queue, unless its moderation holds it back. Queues that wait for a grace period stay
-// on the list. Called once at the end of every engine input.
+// each armed queue, unless its moderation holds it back. What waits for a grace period stays
+// behind, its queues stay on the list, and no others do. Called once at the end of every engine
+// input.
 void cq_publish_all(TransportEnv& env);
 
 // Raises the events that have been held back long enough; env.held_deadline says when to call.

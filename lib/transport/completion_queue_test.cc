@@ -20,6 +20,7 @@ class CompletionQueueTest : public ::testing::Test {
       env[i].engine_index = i;
       env[i].counters = &counters[i];
     }
+    env[0].grace.watch(epochs_, 0, 2);
     cq = make(4);
   }
   CompletionQueue* make(uint32_t depth) {
@@ -53,13 +54,25 @@ class CompletionQueueTest : public ::testing::Test {
   using Ids = std::vector<uint64_t>;
   using Events = std::vector<EventType>;
 
+  // The other engine is in a turn, another one than before.
+  void next_turn() {
+    if (other_.inside_turn()) other_.end_turn();
+    other_.begin_turn(false);
+  }
+  void hold() {
+    next_turn();
+    cq_hold(env[0], *cq, env[0].grace.ask());
+  }
+
   TransportEnv env[2];
   TransportCounters counters[2];
   CompletionQueue* cq = nullptr;
+  EpochSlot other_;
   int qps_[2] = {};
 
  private:
   std::vector<std::vector<uint8_t>> blocks_;
+  std::vector<const EpochSlot*> epochs_{nullptr, &other_};
 };
 
 TEST_F(CompletionQueueTest, EntriesShowWhenTheInputIsOver) {
@@ -295,6 +308,79 @@ TEST_F(CompletionQueueTest, AnyNumberOfQueuesIsPublishedTogether) {
   EXPECT_TRUE(cq_has_entries(*many.back()));
   EXPECT_EQ(events(env[0]).size(), kMany - 1);
   EXPECT_EQ(env[0].dirty, nullptr);
+}
+
+TEST_F(CompletionQueueTest, OnlyWhatComesBehindAHoldWaitsForIt) {
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  hold();
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(poll(), Ids{1});
+  EXPECT_EQ(env[0].dirty, cq) << "looked at again";
+  other_.end_turn();
+  cq_publish_all(env[0]);
+  EXPECT_EQ(poll(), Ids{2});
+  EXPECT_EQ(env[0].dirty, nullptr);
+}
+
+// In each turn of the other engine two keys are taken back: there is always a newer ticket.
+TEST_F(CompletionQueueTest, HoldsThatNeverEndLetEachEntryThroughWhenItsOwnIsOver) {
+  cq = make(8);
+  uint64_t pushed = 0;
+  uint64_t seen = 0;
+  for (uint64_t turn = 1; turn < 20; ++turn) {
+    hold();
+    ASSERT_TRUE(cq_push(env[0], *cq, cqe(++pushed)));
+    cq_hold(env[0], *cq, env[0].grace.ask());
+    ASSERT_TRUE(cq_push(env[0], *cq, cqe(++pushed)));
+    cq_publish_all(env[0]);
+    for (const uint64_t id : poll()) EXPECT_EQ(id, ++seen);
+    EXPECT_LT(seen, pushed);
+    EXPECT_GE(seen + 4, pushed) << "for two turns at most";
+  }
+  other_.end_turn();
+  cq_publish_all(env[0]);
+  for (const uint64_t id : poll()) EXPECT_EQ(id, ++seen);
+  EXPECT_EQ(seen, pushed);
+}
+
+TEST_F(CompletionQueueTest, ASolicitedEntryThatIsHeldRaisesItsEventWhenItShows) {
+  EXPECT_FALSE(cq_arm(*cq, CqArm::kSolicited));
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1)));
+  hold();
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2, WcStatus::kSuccess, true)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{});
+  EXPECT_EQ(poll(), Ids{1});
+  other_.end_turn();
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+  EXPECT_EQ(poll(), Ids{2});
+}
+
+TEST_F(CompletionQueueTest, ASolicitedEntryBeforeAHoldRaisesItsEventAtOnce) {
+  EXPECT_FALSE(cq_arm(*cq, CqArm::kSolicited));
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1, WcStatus::kSuccess, true)));
+  hold();
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2)));
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+  EXPECT_EQ(poll(), Ids{1});
+  EXPECT_FALSE(cq_arm(*cq, CqArm::kSolicited));
+  other_.end_turn();
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{}) << "the other one is not solicited";
+}
+
+TEST_F(CompletionQueueTest, AHoldThatEndsBeforeItIsSeenForgetsNoSolicitedEntry) {
+  EXPECT_FALSE(cq_arm(*cq, CqArm::kSolicited));
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(1, WcStatus::kSuccess, true)));
+  hold();
+  ASSERT_TRUE(cq_push(env[0], *cq, cqe(2)));
+  other_.end_turn();
+  cq_publish_all(env[0]);
+  EXPECT_EQ(events(env[0]), Events{EventType::kCompletion});
+  EXPECT_EQ(poll(), (Ids{1, 2}));
 }
 
 }  // namespace
