@@ -219,7 +219,8 @@ class Device {
   int modify_qp(QpHandle& handle, const QpChange& change);
   // `change.attributes` and `change.path` are filled in; mask has kAttrAv when there is a path.
   int query_qp(QpHandle& handle, QpChange& change);
-  int destroy_qp(QpHandle& handle);
+  // -EBUSY: a member of a group. -ETIMEDOUT: may be called again, and nothing else.
+  int destroy_qp(QpHandle& handle, const Quiesce& quiesce = {});
 
   // Membership of a UD queue pair in a group: a set. The order of checks is that of the verbs.
   int attach_multicast(QpHandle& handle, const Gid& group);

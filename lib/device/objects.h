@@ -107,7 +107,8 @@ struct Qp {
   transport::QpCapabilities capabilities;
   bool signal_all = false;
   bool block_multicast_loopback = false;
-  bool busy = false;  // a modify or destroy is under way
+  bool busy = false;    // a modify or destroy is under way
+  bool ending = false;  // a destroy was not seen to be done: only another one is left
   uint32_t dest_qpn = 0;
   bool has_path = false;
   AhAttributes path;     // of the last successful modify

@@ -253,9 +253,11 @@ int Device::destroy_qp(QpHandle& handle) {
   qp.busy = true;
   auto command = std::make_shared<engine::DestroyQpCommand>();
   command->qpn = qp.qpn;
+  command->again = qp.ending;
   // Done: all that it completed is published, so it can be taken back.
   const int error = caller_.call(qp.engine, command, lock, kEngineCallLimit, false, qp.memory);
   qp.busy = false;
+  qp.ending = qp.ending || error == -ETIMEDOUT;
   if (error == 0) release_qp(qp);
   return error;
 }

@@ -186,5 +186,32 @@ TEST_F(RtrTransition, RefusesAPathMtuAboveThePort) {
   EXPECT_EQ(device().modify_qp(qp_, change), 0);
 }
 
+TEST(EndOfAQueuePair, ThatTimedOutIsFinishedByALaterDestroy) {
+  TestBedOptions options;
+  options.mode = engine::DriveMode::kWorker;
+  TestBed bed(options);
+  bed.on_clock = [&] { bed.work(); };
+  Device& device = bed.device();
+  ASSERT_EQ(device.start(), 0);
+  Pd* pd = nullptr;
+  CqHandle cq;
+  QpHandle qp;
+  ASSERT_EQ(device.create_pd(pd), 0);
+  ASSERT_EQ(device.create_cq(16, nullptr, cq), 0);
+  const QpRequest request{
+      .capabilities = {4, 4, 2, 2, 64}, .send_cq = cq.object, .recv_cq = cq.object};
+  ASSERT_EQ(device.create_qp(*pd, request, qp), 0);
+  bed.on_clock = [&] { bed.pass(std::chrono::milliseconds(100)); };
+  EXPECT_EQ(device.destroy_qp(qp), -ETIMEDOUT);
+  bed.on_clock = [&] { bed.work(); };
+  bed.work();
+  QpChange now;
+  EXPECT_EQ(device.query_qp(qp, now), -EINVAL) << "gone";
+  EXPECT_EQ(device.destroy_cq(cq), -EBUSY) << "but not over";
+  EXPECT_EQ(device.destroy_qp(qp), 0);
+  EXPECT_EQ(device.destroy_cq(cq), 0);
+  EXPECT_EQ(device.destroy_pd(*pd), 0);
+}
+
 }  // namespace
 }  // namespace uroce::device

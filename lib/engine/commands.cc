@@ -65,7 +65,7 @@ int query_qp(EngineState& engine, QueryQpCommand& command) {
 
 int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
   QpContext* qp = find(engine, command.qpn);
-  if (qp == nullptr) return -EINVAL;
+  if (qp == nullptr) return command.again ? 0 : -EINVAL;
   if (engine.groups.memberships_of(engine.qps.slot_of(*qp)) > 0) return -EBUSY;
   if (qp->on_transmit_list && &engine.transmit.front() == qp) {
     engine.turn_left = engine.config.burst_per_qp;

@@ -76,6 +76,16 @@ TEST_F(Commands, NobodyAnswersForAnUnknownQpn) {
   EXPECT_EQ(device.run(0, destroy), -EINVAL);
 }
 
+TEST_F(Commands, ADestroyThatIsRepeatedFindsTheQueuePairGone) {
+  auto qp = device.create(QpType::kRc);
+  const Qpn qpn = qp->qpn;
+  EXPECT_EQ(device.destroy(*qp), 0);
+  DestroyQpCommand destroy;
+  destroy.qpn = qpn;
+  destroy.again = true;
+  EXPECT_EQ(device.run(0, destroy), 0);
+}
+
 TEST_F(Commands, QueryGivesWhatModifySet) {
   auto qp = device.create(QpType::kRc);
   connect_to(*qp, {peer_device.ipv4, peer_device.mac, Qpn(0x77)});
