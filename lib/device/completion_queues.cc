@@ -9,6 +9,14 @@
 #include "transport/qp_memory.h"
 
 namespace uroce::device {
+namespace {
+
+void follow(CqHandle& handle) {
+  const SpinGuard guard(handle.poll_lock, handle.exclusive);
+  transport::cq_follow_all(*handle.queue);
+}
+
+}  // namespace
 
 int Device::create_cq(uint32_t depth, void* user, CqHandle& handle) {
   const std::lock_guard guard(lock_);
@@ -27,6 +35,15 @@ int Device::create_cq(uint32_t depth, void* user, CqHandle& handle) {
   const Cq* const key = handle.object = cq.get();
   cqs_.emplace(key, std::move(cq));
   return 0;
+}
+
+int Device::switch_ring(uint32_t engine, const CqHandle& handle,
+                        const std::shared_ptr<void>& memory, uint32_t entries, Lock& lock) {
+  auto command = std::make_shared<engine::ResizeCqCommand>();
+  command->cq = handle.queue;
+  command->rings = static_cast<transport::Cqe*>(memory.get());
+  command->entries = entries;
+  return caller_.call(engine, command, lock, kEngineCallLimit, false, memory);
 }
 
 int Device::resize_cq(CqHandle& handle, uint32_t depth) {
@@ -48,17 +65,17 @@ int Device::resize_cq(CqHandle& handle, uint32_t depth) {
   cq.busy = true;
   int error = 0;
   for (uint32_t i = 0; i < engine_count() && error == 0; ++i) {
-    auto command = std::make_shared<engine::ResizeCqCommand>();
-    command->cq = handle.queue;
-    command->rings = static_cast<transport::Cqe*>(memory.get());
-    command->entries = entries;
-    command->depth = depth;
-    error = caller_.call(i, command, lock, kEngineCallLimit, false, memory);
+    error = switch_ring(i, handle, memory, entries, lock);
+    // A resize that timed out has reached the engine only now: it is followed, too.
+    if (error == -EBUSY) {
+      follow(handle);
+      error = switch_ring(i, handle, memory, entries, lock);
+    }
   }
   cq.busy = false;
   if (error != 0) return error;
-  const SpinGuard guard(handle.poll_lock, handle.exclusive);
-  transport::cq_follow_all(*handle.queue);
+  transport::cq_set_depth(*handle.queue, depth);
+  follow(handle);
   cq.rings.assign(1, memory);  // nobody looks at those before
   handle.depth = depth;
   handle.queue->overrun.store(false, std::memory_order_relaxed);

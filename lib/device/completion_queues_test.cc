@@ -57,5 +57,34 @@ TEST(CompletionQueues, ResizingReachesEveryEnginesLane) {
   EXPECT_EQ(bed.device().destroy_cq(cq), 0);
 }
 
+// One engine answers, the other not yet.
+TEST(CompletionQueues, AResizeThatTimesOutLeavesTheDepthAndALaterOneFinishesIt) {
+  TestBedOptions options;
+  options.engines = 2;
+  options.mode = engine::DriveMode::kWorker;
+  TestBed bed(options);
+  bed.on_clock = [&] { bed.work(); };
+  ASSERT_EQ(bed.device().start(), 0);
+  CqHandle cq;
+  ASSERT_EQ(bed.device().create_cq(16, nullptr, cq), 0);
+  for (const uint32_t depth : {100u, 3u}) {
+    bed.on_clock = [&] {
+      engine::Command* command = nullptr;
+      while (bed.seat(0).mailbox().pop(command)) {
+        bed.seat(0).engine().handle_command(bed.clock(), *command);
+      }
+      bed.pass(std::chrono::milliseconds(100));
+    };
+    EXPECT_EQ(bed.device().resize_cq(cq, depth), -ETIMEDOUT);
+    EXPECT_EQ(cq.depth, 16u);
+    for (uint32_t i = 0; i < 2; ++i) EXPECT_EQ(cq.queue->lanes[i].depth.load(), 16u);
+  }
+  bed.on_clock = [&] { bed.work(); };
+  ASSERT_EQ(bed.device().resize_cq(cq, 50), 0) << "what timed out arrives now, too";
+  for (uint32_t i = 0; i < 2; ++i) EXPECT_EQ(cq.queue->lanes[i].depth.load(), 50u);
+  EXPECT_EQ(cq.object->rings.size(), 1u);
+  EXPECT_EQ(bed.device().destroy_cq(cq), 0);
+}
+
 }  // namespace
 }  // namespace uroce::device

@@ -199,8 +199,8 @@ class Device {
   // Queues. `handle` is the face's, filled in; it stays where it is until destroy.
   int create_cq(uint32_t depth, void* user, CqHandle& handle);
   // No completion is lost or reordered; engines and pollers go on meanwhile. -EINVAL: `depth` out
-  // of range or below what waits. -EBUSY: another resize or destroy. After -ETIMEDOUT some engines
-  // may have the new depth.
+  // of range or below what waits. -EBUSY: another resize or destroy. After -ETIMEDOUT the depth is
+  // as before.
   int resize_cq(CqHandle& handle, uint32_t depth);
   int destroy_cq(CqHandle& handle);
   // An XRC domain is of one engine, the emptiest at its creation. -EBUSY: something is in it.
@@ -247,6 +247,8 @@ class Device {
   int build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
                  transport::AddressVector& vector);
 
+  int switch_ring(uint32_t engine, const CqHandle& handle, const std::shared_ptr<void>& memory,
+                  uint32_t entries, Lock& lock);
   int add_xrc_queue(Srq& srq, Lock& lock);
   int forget_srq(Srq& srq, Lock& lock);
   int remove_xrc_queue(Srq& srq, Lock& lock);

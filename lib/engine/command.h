@@ -90,14 +90,14 @@ struct DestroyQpCommand : Command {
   uint64_t ticket = 0;  // engine's: of the grace period that is waited for
 };
 
-// The engine's lane of `cq` goes on in another ring. `rings` has one of `entries` (as
-// resized_entries() gives) for each engine. -EBUSY: the consumer has not followed the last time.
+// The engine's lane of `cq` goes on in another ring, as deep as before. `rings` has one of
+// `entries` (as resized_entries() gives) for each engine. -EBUSY: the consumer has not followed the
+// last time.
 struct ResizeCqCommand : Command {
   ResizeCqCommand() : Command(Kind::kResizeCq) {}
   transport::CompletionQueue* cq = nullptr;
   transport::Cqe* rings = nullptr;
   uint32_t entries = 0;
-  uint32_t depth = 0;
 };
 
 // Done when no list of the engine refers to the completion queue any more, which no queue pair

@@ -83,7 +83,7 @@ int destroy_qp(EngineState& engine, const DestroyQpCommand& command) {
 
 int resize_cq(EngineState& engine, const ResizeCqCommand& command) {
   Cqe* const ring = command.rings + size_t{engine.config.index} * command.entries;
-  return transport::cq_switch_ring(engine.env, *command.cq, ring, command.entries, command.depth);
+  return transport::cq_switch_ring(engine.env, *command.cq, ring, command.entries);
 }
 
 int add_xrc_queue(EngineState& engine, const XrcQueueCommand& command) {

@@ -12,7 +12,8 @@ namespace uroce::transport {
 // cq_commit(). nullptr: as when cq_push() returns false.
 inline Cqe* cq_claim(TransportEnv& env, CompletionQueue& cq) {
   CqLane& lane = cq.lanes[env.engine_index];
-  if (lane.written - lane.cached_consumer >= lane.depth && !cq_make_room(env, cq)) [[unlikely]] {
+  const uint32_t depth = lane.depth.load(std::memory_order_relaxed);
+  if (lane.written - lane.cached_consumer >= depth && !cq_make_room(env, cq)) [[unlikely]] {
     return nullptr;
   }
   return &lane.entries[lane.written & lane.mask];

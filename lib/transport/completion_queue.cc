@@ -106,7 +106,7 @@ void remove_held(TransportEnv& env, CompletionQueue& cq) {
 bool cq_make_room(TransportEnv& env, CompletionQueue& cq) {
   CqLane& lane = cq.lanes[env.engine_index];
   lane.cached_consumer = lane.consumer.load(std::memory_order_acquire);
-  if (lane.written - lane.cached_consumer < lane.depth) return true;
+  if (lane.written - lane.cached_consumer < lane.depth.load(std::memory_order_relaxed)) return true;
   ++env.counters->cq_overrun;
   if (!cq.overrun.exchange(true, std::memory_order_relaxed)) {
     env.raise(lane.events, EventType::kCqErr, cq.user);

@@ -92,13 +92,13 @@ struct CqHold {
 struct CqLane {
   Cqe* entries = nullptr;  // engine: the ring that is filled
   uint32_t mask = 0;
-  uint32_t depth = 0;
-  EventSource events;       // engine: not fetched yet
-  uint32_t noticed = 0;     // engine: entries that have been looked at for notification
-  uint32_t held = 0;        // engine: entries for which an event is held back
-  Time held_until{};        // engine: when that ends
-  bool held_back = false;   // engine: on its list of queues with such an event
-  uint32_t moved_from = 0;  // engine: entries before this lie in the ring before
+  std::atomic<uint32_t> depth{0};  // entries that may wait; a control thread may change it
+  EventSource events;              // engine: not fetched yet
+  uint32_t noticed = 0;            // engine: entries that have been looked at for notification
+  uint32_t held = 0;               // engine: entries for which an event is held back
+  Time held_until{};               // engine: when that ends
+  bool held_back = false;          // engine: on its list of queues with such an event
+  uint32_t moved_from = 0;         // engine: entries before this lie in the ring before
   alignas(kCacheLine) std::atomic<uint32_t> producer{0};
   uint32_t written = 0;          // engine: entries filled, published at the end of the burst
   uint32_t cached_consumer = 0;  // engine's copy

@@ -7,6 +7,9 @@
 // engine writes there at the same time, but to other slots: the new ring has room for all entries
 // that can be waiting, and a lane is full by the distance of the indexes, whichever ring they are
 // in.
+//
+// How many entries a lane holds changes last, for all lanes at once: a resize that does not reach
+// every engine leaves the queue as deep as it was, and can be done again.
 #include "transport/completion_resize.h"
 
 #include <algorithm>
@@ -21,17 +24,21 @@ uint32_t resized_entries(uint32_t depth_before, uint32_t depth) {
   return std::bit_ceil(std::max({depth_before, depth, 1u}));
 }
 
-int cq_switch_ring(TransportEnv& env, CompletionQueue& cq, Cqe* ring, uint32_t entries,
-                   uint32_t depth) {
+int cq_switch_ring(TransportEnv& env, CompletionQueue& cq, Cqe* ring, uint32_t entries) {
   CqLane& lane = cq.lanes[env.engine_index];
   if (lane.moved.load(std::memory_order_acquire)) return -EBUSY;
   cq_publish_all(env);
   lane.moved_from = lane.written;
   lane.entries = ring;
   lane.mask = entries - 1;
-  lane.depth = depth;
   lane.moved.store(true, std::memory_order_release);
   return 0;
+}
+
+void cq_set_depth(CompletionQueue& cq, uint32_t depth) {
+  for (uint32_t i = 0; i < cq.lane_count; ++i) {
+    cq.lanes[i].depth.store(depth, std::memory_order_relaxed);
+  }
 }
 
 void cq_follow(CqLane& lane) {

@@ -15,9 +15,11 @@ namespace uroce::transport {
 uint32_t resized_entries(uint32_t depth_before, uint32_t depth);
 
 // Engine: its lane is filled in `ring` (resized_entries long, a power of two) from now on and holds
-// `depth` entries. 0, or -EBUSY: the consumer has not yet followed the last time.
-int cq_switch_ring(TransportEnv& env, CompletionQueue& cq, Cqe* ring, uint32_t entries,
-                   uint32_t depth);
+// as many entries as before. 0, or -EBUSY: the consumer has not yet followed the last time.
+int cq_switch_ring(TransportEnv& env, CompletionQueue& cq, Cqe* ring, uint32_t entries);
+
+// A control thread, when every lane is filled in such a ring: all hold `depth` entries from now on.
+void cq_set_depth(CompletionQueue& cq, uint32_t depth);
 
 // Consumer side: goes over to every ring that was switched. The rings before are not read any more.
 void cq_follow_all(CompletionQueue& cq);

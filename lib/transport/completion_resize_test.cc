@@ -36,9 +36,11 @@ class CompletionResizeTest : public ::testing::Test {
   int resize(uint32_t depth) {
     const uint32_t entries = resized_entries(depth_, depth);
     rings_.emplace_back(entries);
-    const int error = cq_switch_ring(env, *cq, rings_.back().data(), entries, depth);
-    if (error == 0) depth_ = depth;
-    return error;
+    const int error = cq_switch_ring(env, *cq, rings_.back().data(), entries);
+    if (error != 0) return error;
+    cq_set_depth(*cq, depth);
+    depth_ = depth;
+    return 0;
   }
   // Polls `count` and expects them to be the next ones.
   void expect_next(uint32_t count) {
