@@ -210,6 +210,7 @@ class Device {
   // what was asked for.
   int create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle);
   // Both or neither: `wr_max` is resized to, then `limit` armed (0: disarmed); a missing one stays.
+  // -EBUSY: another change or a destroy.
   int modify_srq(SrqHandle& handle, std::optional<uint32_t> wr_max, std::optional<uint32_t> limit);
   SrqState query_srq(const SrqHandle& handle);
   // -EBUSY while a queue pair uses it. What is posted vanishes.
@@ -250,7 +251,7 @@ class Device {
   int switch_ring(uint32_t engine, const CqHandle& handle, const std::shared_ptr<void>& memory,
                   uint32_t entries, Lock& lock);
   int add_xrc_queue(Srq& srq, Lock& lock);
-  int forget_srq(Srq& srq, Lock& lock);
+  int call_srq(engine::Command::Kind kind, Srq& srq, Lock& lock);
   int remove_xrc_queue(Srq& srq, Lock& lock);
   int check_request(const QpRequest& request) const;
   int make_qp(Pd* pd, const QpRequest& request, QpHandle& handle);

@@ -88,7 +88,7 @@ struct Srq {
   uint32_t engine = 0;  // also of every queue pair that uses it
   uint32_t wr_max = 0;
   uint32_t use_count = 0;
-  bool busy = false;  // a destroy is under way
+  bool busy = false;  // a change or destroy is under way
   transport::SharedReceiveQueue queue;
   std::vector<SrqMemory> rings;  // the oldest that the engine may still look at first
 };

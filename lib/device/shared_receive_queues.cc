@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
 
 #include "device/device.h"
 #include "device/queue_memory.h"
@@ -23,28 +24,29 @@ SrqMemory make_ring(uint32_t wr_max, uint32_t sge_max) {
   return made;
 }
 
-// Frees the rings that the engine has left behind. Under the post lock.
+// Frees the rings that the engine has left, those that it cannot reach any more.
 void free_left_rings(Srq& srq) {
-  const transport::SrqRing* const current = srq.queue.current.load(std::memory_order_acquire);
-  const auto in_use = std::find_if(srq.rings.begin(), srq.rings.end(),
-                                   [current](const SrqMemory& m) { return m.ring == current; });
-  if (in_use == srq.rings.begin()) return;
-  // The posters may not have noticed that they are empty.
-  transport::SrqRing*& oldest = srq.handle->poster.oldest;
-  if (std::any_of(srq.rings.begin(), in_use,
-                  [oldest](const SrqMemory& m) { return m.ring == oldest; })) {
-    oldest = in_use->ring;
+  SrqHandle& handle = *srq.handle;
+  const SpinGuard guard(handle.post_lock, handle.exclusive);
+  std::set<const transport::SrqRing*> in_use;
+  transport::SrqRing* const current = srq.queue.current.load(std::memory_order_acquire);
+  for (const transport::SrqRing* ring = current; ring != nullptr; ring = ring->next) {
+    in_use.insert(ring);
   }
-  srq.rings.erase(srq.rings.begin(), in_use);
+  // The posters may not have noticed that they are empty.
+  transport::SrqRing*& oldest = handle.poster.oldest;
+  if (!in_use.contains(oldest)) oldest = current;
+  std::erase_if(srq.rings, [&](const SrqMemory& m) { return !in_use.contains(m.ring); });
 }
 
+// -ENOMEM also when too many rings have WQEs that nobody has taken yet.
 int resize(Srq& srq, uint32_t wr_max) {
   SrqHandle& handle = *srq.handle;
   const SrqMemory added = make_ring(wr_max, srq.queue.sge_max);
   if (added.ring == nullptr) return -ENOMEM;
+  free_left_rings(srq);
   const SpinGuard guard(handle.post_lock, handle.exclusive);
   if (handle.poster.queued() > wr_max) return -EINVAL;
-  free_left_rings(srq);
   if (srq.rings.size() >= kRingsMax) return -ENOMEM;
   srq.rings.push_back(added);
   handle.poster.continue_in(*added.ring);
@@ -96,13 +98,16 @@ int Device::create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle) {
 
 int Device::modify_srq(SrqHandle& handle, std::optional<uint32_t> wr_max,
                        std::optional<uint32_t> limit) {
-  const std::lock_guard guard(lock_);
+  Lock lock(lock_);
   Srq& srq = *handle.object;
+  if (srq.busy) return -EBUSY;
   const uint32_t capacity = wr_max.value_or(srq.wr_max);
   const uint32_t armed = limit.value_or(srq.queue.limit.load(std::memory_order_relaxed));
   if (capacity == 0 || capacity > limits_.srq_wr_max || armed > capacity) return -EINVAL;
   if (wr_max) {
     if (const int error = resize(srq, *wr_max); error != 0) return error;
+    // What an engine that does not answer keeps is freed with a later resize.
+    if (call_srq(engine::Command::Kind::kLeaveSrqRings, srq, lock) == 0) free_left_rings(srq);
   }
   if (limit) srq.queue.limit.store(*limit, std::memory_order_relaxed);
   return 0;
@@ -116,19 +121,22 @@ SrqState Device::query_srq(const SrqHandle& handle) {
           .limit = srq.queue.limit.load(std::memory_order_relaxed)};
 }
 
-int Device::forget_srq(Srq& srq, Lock& lock) {
-  auto command = std::make_shared<engine::ForgetSrqCommand>();
+// For the engine that the queue lives on. It stays meanwhile.
+int Device::call_srq(engine::Command::Kind kind, Srq& srq, Lock& lock) {
+  auto command = std::make_shared<engine::SrqCommand>(kind);
   command->srq = &srq.queue;
-  return caller_.call(srq.engine, command, lock);
+  srq.busy = true;
+  const int error = caller_.call(srq.engine, command, lock);
+  srq.busy = false;
+  return error;
 }
 
 int Device::destroy_srq(SrqHandle& handle) {
   Lock lock(lock_);
   Srq* const srq = handle.object;
   if (srq->use_count != 0 || srq->busy) return -EBUSY;
-  srq->busy = true;
-  const int error = srq->xrcd != nullptr ? remove_xrc_queue(*srq, lock) : forget_srq(*srq, lock);
-  srq->busy = false;
+  const int error = srq->xrcd != nullptr ? remove_xrc_queue(*srq, lock)
+                                         : call_srq(engine::Command::Kind::kForgetSrq, *srq, lock);
   if (error != 0) return error;
   --srq->pd->use_count;
   handle.object = nullptr;

@@ -113,16 +113,43 @@ TEST_F(SharedReceiveQueues, ResizingAgainAndAgainFreesTheRingsThatAreEmpty) {
   EXPECT_EQ(device().destroy_srq(srq), 0);
 }
 
-TEST_F(SharedReceiveQueues, ResizingWithoutTrafficHasAnEnd) {
+TEST_F(SharedReceiveQueues, ResizingWithoutTrafficGivesTheMemoryBack) {
   SrqHandle srq;
   ASSERT_EQ(device().create_srq(*pd_, {.wr_max = 8, .sge_max = 1}, srq), 0);
+  for (uint32_t round = 0; round < 20; ++round) {
+    ASSERT_EQ(device().modify_srq(srq, 8 + round % 4, {}), 0) << round;
+    EXPECT_EQ(srq.object->rings.size(), 1u);
+  }
+  post(srq, 4);
+  for (uint32_t round = 0; round < 20; ++round) {
+    ASSERT_EQ(device().modify_srq(srq, 8 + round % 4, {}), 0) << round;
+    EXPECT_EQ(srq.object->rings.size(), 2u) << "the one with the WQEs and the one posted to";
+  }
+  post(srq, 4);
+  EXPECT_EQ(srq.poster.queued(), 8u);
+  QpHandle qp;
+  QpRequest wanted = request(QpType::kRc);
+  wanted.srq = srq.object;
+  ASSERT_EQ(device().create_qp(*pd_, wanted, qp), 0);
+  take(srq, qp, 8);
+  EXPECT_EQ(srq.poster.queued(), 0u);
+  EXPECT_EQ(device().destroy_qp(qp), 0);
+  EXPECT_EQ(device().destroy_srq(srq), 0);
+}
+
+TEST_F(SharedReceiveQueues, ResizingWithWorkInEveryRingHasAnEnd) {
+  SrqHandle srq;
+  ASSERT_EQ(device().create_srq(*pd_, {.wr_max = 100, .sge_max = 1}, srq), 0);
   int error = 0;
   int times = 0;
-  for (; error == 0 && times < 100; ++times) error = device().modify_srq(srq, 8, {});
+  for (; error == 0 && times < 50; ++times) {
+    post(srq, 1);
+    error = device().modify_srq(srq, 100, {});
+  }
   EXPECT_EQ(error, -ENOMEM);
   EXPECT_GT(times, 4);
   post(srq, 8);
-  EXPECT_EQ(srq.poster.queued(), 8u);
+  EXPECT_EQ(srq.poster.queued(), static_cast<uint32_t>(times) + 8);
   EXPECT_EQ(device().destroy_srq(srq), 0);
 }
 

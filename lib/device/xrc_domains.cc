@@ -49,9 +49,7 @@ int Device::add_xrc_queue(Srq& srq, Lock& lock) {
   srq.queue.number = number->value();
   srq.queue.domain = srq.xrcd->number;
   srq.queue.cq = srq.cq->handle->queue;
-  auto command = std::make_shared<engine::XrcQueueCommand>(engine::Command::Kind::kAddXrcQueue);
-  command->srq = &srq.queue;
-  const int error = caller_.call(srq.engine, command, lock);
+  const int error = call_srq(engine::Command::Kind::kAddXrcQueue, srq, lock);
   if (error != 0 && error != -ETIMEDOUT) {
     xrc_numbers_->give(*number);
     return error;
@@ -62,9 +60,8 @@ int Device::add_xrc_queue(Srq& srq, Lock& lock) {
 }
 
 int Device::remove_xrc_queue(Srq& srq, Lock& lock) {
-  auto command = std::make_shared<engine::XrcQueueCommand>(engine::Command::Kind::kRemoveXrcQueue);
-  command->srq = &srq.queue;
-  if (const int error = caller_.call(srq.engine, command, lock); error != 0) return error;
+  const int error = call_srq(engine::Command::Kind::kRemoveXrcQueue, srq, lock);
+  if (error != 0) return error;
   xrc_numbers_->give(Key(srq.queue.number));
   --srq.xrcd->use_count;
   --srq.cq->use_count;

@@ -25,6 +25,7 @@ struct Command {
     kResizeCq,
     kForgetCq,
     kForgetSrq,
+    kLeaveSrqRings,
     kAttachMulticast,
     kDetachMulticast,
     kJoinGroup,
@@ -107,9 +108,12 @@ struct ForgetCqCommand : Command {
   transport::CompletionQueue* cq = nullptr;
 };
 
-// The same for a shared receive queue.
-struct ForgetSrqCommand : Command {
-  ForgetSrqCommand() : Command(Kind::kForgetSrq) {}
+// A shared receive queue of this engine. kForgetSrq: as kForgetCq. kLeaveSrqRings: of its rings the
+// engine knows none any more that is empty and has a successor. kAddXrcQueue to kRemoveXrcQueue:
+// requests may name it, which is of XRC; when it is removed, no queue pair and no list of the
+// engine refers to it or its CQ any more.
+struct SrqCommand : Command {
+  explicit SrqCommand(Kind k) : Command(k) {}
   transport::SharedReceiveQueue* srq = nullptr;
 };
 
@@ -120,13 +124,6 @@ struct MulticastCommand : Command {
   Qpn qpn;
   Gid group;
   bool changed = false;  // out
-};
-
-// An XRC shared receive queue of this engine: from add to remove requests may name it. Removed: no
-// queue pair and no list of the engine refers to it or its CQ any more.
-struct XrcQueueCommand : Command {
-  explicit XrcQueueCommand(Kind k) : Command(k) {}
-  transport::SharedReceiveQueue* srq = nullptr;
 };
 
 // IGMP or MLD on an own port (engine 0): the device counts members, these are first and last.

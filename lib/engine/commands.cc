@@ -86,12 +86,12 @@ int resize_cq(EngineState& engine, const ResizeCqCommand& command) {
   return transport::cq_switch_ring(engine.env, *command.cq, ring, command.entries);
 }
 
-int add_xrc_queue(EngineState& engine, const XrcQueueCommand& command) {
+int add_xrc_queue(EngineState& engine, const SrqCommand& command) {
   engine.env.xrc_queues.add(*command.srq);
   return 0;
 }
 
-int remove_xrc_queue(EngineState& engine, const XrcQueueCommand& command) {
+int remove_xrc_queue(EngineState& engine, const SrqCommand& command) {
   engine.env.xrc_queues.remove(*command.srq);
   for (uint32_t slot = 0; slot < engine.qps.slot_count(); ++slot) {
     QpContext& qp = engine.qps.at(slot);
@@ -183,16 +183,19 @@ int carry_out(EngineState& engine, Command& command) {
       transport::cq_forget(engine.env, *static_cast<ForgetCqCommand&>(command).cq);
       return 0;
     case Command::Kind::kForgetSrq:
-      engine.env.events.forget(static_cast<ForgetSrqCommand&>(command).srq->events);
+      engine.env.events.forget(static_cast<SrqCommand&>(command).srq->events);
+      return 0;
+    case Command::Kind::kLeaveSrqRings:
+      transport::leave_empty_rings(*static_cast<SrqCommand&>(command).srq);
       return 0;
     case Command::Kind::kAttachMulticast:
       return attach(engine, static_cast<MulticastCommand&>(command));
     case Command::Kind::kDetachMulticast:
       return detach(engine, static_cast<MulticastCommand&>(command));
     case Command::Kind::kAddXrcQueue:
-      return add_xrc_queue(engine, static_cast<XrcQueueCommand&>(command));
+      return add_xrc_queue(engine, static_cast<SrqCommand&>(command));
     case Command::Kind::kRemoveXrcQueue:
-      return remove_xrc_queue(engine, static_cast<XrcQueueCommand&>(command));
+      return remove_xrc_queue(engine, static_cast<SrqCommand&>(command));
     case Command::Kind::kJoinGroup:
     case Command::Kind::kLeaveGroup:
       return join_or_leave(engine, static_cast<GroupCommand&>(command));

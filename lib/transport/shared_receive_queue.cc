@@ -60,6 +60,20 @@ void SrqPoster::continue_in(SrqRing& ring) {
   posting = &ring;
 }
 
+void leave_empty_rings(SharedReceiveQueue& srq) {
+  ring_with_work(srq);
+  SrqRing* ring = srq.current.load(std::memory_order_relaxed);
+  while (SrqRing* const next = ring->next.load(std::memory_order_acquire)) {
+    SrqRing* const behind = next->next.load(std::memory_order_acquire);
+    if (behind == nullptr) return;  // `next` is posted to
+    if (next->queued() == 0) {
+      ring->next.store(behind, std::memory_order_release);
+    } else {
+      ring = next;
+    }
+  }
+}
+
 bool take_shared(QpContext& qp, TransportEnv& env) {
   SrqRing* const ring = ring_with_work(*qp.srq);
   if (ring == nullptr) return false;

@@ -8,6 +8,8 @@
 //
 // Resizing puts a ring behind the one in use: posters go on in the new one at once, the engine
 // takes the old one's WQEs first and then never looks at it again. Nothing is copied, nobody waits.
+// An engine that takes nothing is asked to leave empty rings, so that an idle queue keeps no more
+// than the ring with its WQEs and the one that is posted to.
 #ifndef UROCE_TRANSPORT_SHARED_RECEIVE_QUEUE_H
 #define UROCE_TRANSPORT_SHARED_RECEIVE_QUEUE_H
 
@@ -35,7 +37,7 @@ struct SrqRing {
 };
 
 struct SharedReceiveQueue {
-  // The ring that the engine takes from; it alone moves on. What it has left may be freed.
+  // The ring that the engine takes from; it alone moves on. What is before it may be freed.
   std::atomic<SrqRing*> current{nullptr};
   // An event is due when fewer WQEs than this are left; 0: none is wanted. Armed by a control
   // thread, set back by the engine when the event is raised.
@@ -62,6 +64,10 @@ struct SrqPoster {
   // Posts go to `ring` from now on, which is empty.
   void continue_in(SrqRing& ring);
 };
+
+// The engine: leaves the rings that are empty and have a successor, those behind the one in use as
+// well: what cannot be reached from `current` any more may be freed.
+void leave_empty_rings(SharedReceiveQueue& srq);
 
 // The engine: moves the oldest WQE of qp.srq into the queue pair's own slot, which is empty. Raises
 // SRQ_LIMIT_REACHED when that leaves fewer than the limit. False: there is none.
