@@ -33,7 +33,7 @@ class MemoryWindows : public testing::Test {
   Device& device() { return bed_.device(); }
   uint64_t address() const { return reinterpret_cast<uint64_t>(buffer_); }
   // What an engine does for a work request.
-  memory::Changer engine() { return {pd_->number, kQpn, 0, rounds_}; }
+  memory::Changer engine() { return {pd_->number, kQpn, 0, rounds_, wait_}; }
   Change bind(Key window, Key new_key) {
     uint64_t ticket = 0;
     return memory::bind_window(bed_.keys(), engine(),
@@ -50,6 +50,7 @@ class MemoryWindows : public testing::Test {
   Pd* pd_ = nullptr;
   Mr* mr_ = nullptr;
   GraceRounds rounds_;
+  memory::KeyWait wait_;
   uint8_t buffer_[256] = {};
 };
 

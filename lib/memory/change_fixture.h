@@ -37,7 +37,7 @@ class ChangeFixture : public ::testing::Test {
     return reinterpret_cast<uint64_t>(buffer.data()) + offset;
   }
   Changer who(uint32_t engine = 0, Qpn qpn = kQpn, uint32_t pd = kPd) {
-    return {pd, qpn, engine, rounds[engine]};
+    return {pd, qpn, engine, rounds[engine], waits[engine]};
   }
   // The first 64 bytes of the buffer unless a test says otherwise.
   FastRegistration registration(Key new_key) {
@@ -63,6 +63,7 @@ class ChangeFixture : public ::testing::Test {
   EpochSlot first;
   EpochSlot second;
   std::array<GraceRounds, 2> rounds;
+  std::array<KeyWait, 2> waits;  // of the one queue pair that each engine has
   uint64_t ticket = 0;
   uint8_t* pointer = nullptr;
 

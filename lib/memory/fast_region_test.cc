@@ -90,5 +90,24 @@ TEST_F(FastRegion, AKeyThatAnotherEngineTookBackRestsAFullGracePeriodHere) {
   EXPECT_EQ(reg(registration(kNewKey)), Change::kDone);
 }
 
+// Each waits for the other's turns, and neither may begin the other's waiting anew.
+TEST_F(FastRegion, OfTwoEnginesThatWaitForOneSlotOneHasIt) {
+  ASSERT_EQ(reg(registration(kNewKey)), Change::kDone);
+  first.begin_turn(false);
+  second.begin_turn(false);
+  ASSERT_EQ(end(kNewKey), Change::kDone);
+  const auto next_turn = [](EpochSlot& engine) {
+    engine.end_turn();
+    engine.begin_turn(false);
+  };
+  EXPECT_EQ(reg(registration(kNewKey), 1), Change::kWait);
+  Change last = Change::kWait;
+  for (uint32_t look = 0; last == Change::kWait && look < 20; ++look) {
+    next_turn(look % 2 == 0 ? second : first);
+    last = reg(registration(kNewKey), look % 2);
+  }
+  EXPECT_EQ(last, Change::kDone);
+}
+
 }  // namespace
 }  // namespace uroce::memory

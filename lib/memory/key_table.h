@@ -67,11 +67,16 @@ struct alignas(64) KeySlot {
   Qpn qpn;                       // of a type 2B window: the queue pair that bound it; else 0
   Region region;                 // `pd` stays while the slot has an owner; a window's is marked
   std::atomic<SlotControl> control{SlotControl{}};
-  std::atomic<uint64_t> retired_by{0};  // kRetired: engine << 56 | its ticket (GraceRounds)
-  std::atomic<uint32_t> current{0};     // the valid key or, without one, the last
-  uint32_t parent = 0;                  // of a bound window: index of its region's slot
+  // kRetired: the engine << kRetiredByShift | its ticket (GraceRounds), or kRetiredByControl.
+  std::atomic<uint64_t> retired_by{0};
+  std::atomic<uint32_t> current{0};  // the valid key or, without one, the last
+  uint32_t parent = 0;               // of a bound window: index of its region's slot
 };
 static_assert(sizeof(KeySlot) == 64);
+
+// In KeySlot::retired_by. A control thread counts as an engine that does not exist.
+inline constexpr uint32_t kRetiredByShift = 56;
+inline constexpr uint64_t kRetiredByControl = ~uint64_t{0};
 
 // In KeySlot::region.pd of windows, which so are of no queue pair's domain on the common path.
 inline constexpr uint32_t kWindowMark = 1u << 31;

@@ -25,7 +25,7 @@ using memory::Change;
 constexpr Duration kLookAgain = std::chrono::microseconds(2);
 
 Change execute(QpContext& qp, TransportEnv& env, const SendWqe& wqe) {
-  const memory::Changer who{qp.pd, qp.qpn, env.engine_index, env.grace};
+  const memory::Changer who{qp.pd, qp.qpn, env.engine_index, env.grace, qp.req.key_wait};
   uint64_t ticket = 0;
   Change change = Change::kRefused;
   if (wqe.opcode == WrOpcode::kLocalInvalidate) {

@@ -9,7 +9,7 @@
 namespace uroce::transport {
 
 bool invalidate_for_peer(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame) {
-  const memory::Changer who{qp.pd, qp.qpn, env.engine_index, env.grace};
+  const memory::Changer who{qp.pd, qp.qpn, env.engine_index, env.grace, qp.req.key_wait};
   uint64_t ticket = 0;
   const memory::Change change =
       memory::invalidate(*env.keys, who, frame.ieth().rkey, memory::InvalidatedBy::kPeer, ticket);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/types.h"
+#include "memory/change.h"
 #include "transport/completion_queue.h"
 
 namespace uroce::transport {
@@ -64,6 +65,7 @@ struct RequesterState {
   Time rnr_until = kNever;  // kNever: not waiting
   // When the local operation at the cursor, which waits for other engines, is tried again.
   Time keys_until = kNever;
+  memory::KeyWait key_wait;  // what it waits for
   Time probe_deadline = kNever;
   Psn asked_psn;  // the newest that is covered by a packet which asked for an answer
   // Round trip: one packet at a time is timed (tail_probe.cc).
