@@ -321,8 +321,10 @@ struct ib_mw_bind_info {
   int mw_access_flags;  // REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC; type 2 also ZERO_BASED
 };
 
-// IB_WR_BIND_MW: the window, named by mw->rkey, goes by `rkey` from now on; both differ in their
-// low 8 bits at most. When the request is posted mw->rkey becomes `rkey`. num_sge is 0.
+// IB_WR_BIND_MW: the window `mw` goes by `rkey` from now on, which differs from the key before in
+// its low 8 bits at most. When the request is posted mw->rkey becomes `rkey`; peers may use it when
+// the request has completed. One that fails or is flushed leaves the window as it was, and it may
+// be bound again. num_sge is 0.
 struct ib_bind_mw_wr {
   struct ib_send_wr wr;
   struct ib_mw* mw;

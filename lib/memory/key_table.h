@@ -133,6 +133,11 @@ class KeyTable {
   KeySlot* slot_of(Key key) {
     return key.index() == 0 || key.index() > capacity_ ? nullptr : &slots_[key.index()];
   }
+  // The valid key of the slot that `key` names or, without one, the last.
+  Key present_key(Key key) const {
+    if (key.index() == 0 || key.index() > capacity_) return key;
+    return Key(slots_[key.index()].current.load(std::memory_order_relaxed));
+  }
   // A window that was bound to it no longer is.
   void release_window(uint32_t parent);
 

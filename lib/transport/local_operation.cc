@@ -8,6 +8,9 @@
 // Memory that a key stood for may be in another engine's hands for the rest of its turn. What says
 // that the key is gone, the completion, is held back until then (cq_hold); what needs the key's
 // slot again waits at the cursor and looks every few microseconds.
+//
+// A bind means its window, not the key that it was posted under: that is the window's only when all
+// binds posted before have succeeded, and one may have failed or been flushed on any queue pair.
 #include "transport/local_operation.h"
 
 #include "memory/fast_region.h"
@@ -38,10 +41,10 @@ Change execute(QpContext& qp, TransportEnv& env, const SendWqe& wqe) {
           *env.keys, who,
           {op.base, op.address, op.length, Key(wqe.rkey), Key(op.new_key), op.access});
     } else {
-      change = memory::bind_window(
-          *env.keys, who,
-          {op.address, op.length, Key(wqe.rkey), Key(op.new_key), Key(op.region), op.access},
-          ticket);
+      change = memory::bind_window(*env.keys, who,
+                                   {op.address, op.length, env.keys->present_key(Key(wqe.rkey)),
+                                    Key(op.new_key), Key(op.region), op.access},
+                                   ticket);
     }
   }
   if (ticket != 0) cq_hold(env, *qp.send_cq, ticket);

@@ -249,5 +249,22 @@ TEST_F(LocalOperations, ALongChainOfThemCompletesAtOnce) {
   EXPECT_EQ(completed().size(), 61u);
 }
 
+// The poster knows the window by the key of the last bind that it posted.
+TEST_F(LocalOperations, AWindowWhoseBindsFailedOrWereFlushedIsBoundAgain) {
+  const Key first(kWindow1.value() + 1);
+  const Key second(kWindow1.value() + 2);
+  const Key third(kWindow1.value() + 3);
+  post_local(WrOpcode::kBindMw, kWindow1, {address(64), 64, nullptr, first.value(), 0x9901, 0}, 1);
+  post_bind(first, second, 2);
+  requests();
+  EXPECT_EQ(completed(), (Ids{failed(WcStatus::kMwBindErr), failed(WcStatus::kWrFlushErr)}));
+  make(QpType::kRc);
+  post_bind(second, third, 3);
+  requests();
+  EXPECT_EQ(completed(), (Ids{3}));
+  EXPECT_TRUE(valid(third));
+  EXPECT_FALSE(valid(second));
+}
+
 }  // namespace
 }  // namespace uroce::transport

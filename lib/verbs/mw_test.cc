@@ -73,6 +73,33 @@ TEST_F(MwTest, ABindThatIsNotPermittedEndsTheQueuePair) {
   EXPECT_EQ(ib_dereg_mr(plain), 0);
 }
 
+TEST_F(MwTest, ABindThatFailedLeavesAWindowThatCanBeBound) {
+  ib_mr* plain = reg(kAll);
+  ib_mw* mw = alloc(IB_MW_TYPE_1);
+  ASSERT_EQ(post_bind(mw, ib_inc_rkey(mw->rkey), plain, 64, 64), 0);
+  EXPECT_EQ(outcome(), IB_WC_MW_BIND_ERR);
+  EXPECT_EQ(ib_dereg_mr(plain), 0);
+  std::tie(left_, right_) = connected();
+  const __u32 key = ib_inc_rkey(mw->rkey);
+  ASSERT_EQ(post_bind(mw, key, mr_, 64, 64), 0);
+  EXPECT_EQ(outcome(), IB_WC_SUCCESS);
+  EXPECT_EQ(write_at(key, 64), IB_WC_SUCCESS);
+  EXPECT_EQ(ib_dealloc_mw(mw), 0);
+}
+
+TEST_F(MwTest, TypeTwoEndsWithTheQueuePairThatBoundIt) {
+  ib_mw* mw = alloc(IB_MW_TYPE_2);
+  ASSERT_EQ(post_bind(mw, mw->rkey, mr_, 64, 64), 0);
+  ASSERT_EQ(outcome(), IB_WC_SUCCESS);
+  forget(right_);
+  EXPECT_EQ(ib_destroy_qp(right_), 0);
+  std::tie(left_, right_) = connected();
+  EXPECT_EQ(post_bind(mw, mw->rkey, mr_, 128, 64), 0) << "it is free";
+  EXPECT_EQ(outcome(), IB_WC_SUCCESS);
+  EXPECT_EQ(write_at(mw->rkey, 128), IB_WC_SUCCESS);
+  EXPECT_EQ(ib_dealloc_mw(mw), 0);
+}
+
 TEST_F(MwTest, BadArguments) {
   EXPECT_EQ(PTR_ERR(ib_alloc_mw(pd_, static_cast<ib_mw_type>(0))), -EINVAL);
   EXPECT_EQ(PTR_ERR(ib_alloc_mw(pd_, static_cast<ib_mw_type>(3))), -EINVAL);
