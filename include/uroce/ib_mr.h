@@ -110,7 +110,8 @@ static inline void ib_update_fast_reg_key(struct ib_mr* mr, __u8 newkey) {
 // A window opens a part of a region to peers, under a key of its own, by a work request
 // IB_WR_BIND_MW. Type 1 is bound again and unbound (length 0) at will and serves every queue pair
 // of its domain. Type 2 (the IBA's 2B) serves the queue pair that bound it, and is invalidated, by
-// IB_WR_LOCAL_INV or that queue pair's peer, before it is bound again.
+// IB_WR_LOCAL_INV or that queue pair's peer, before it is bound again; the end of that queue pair
+// invalidates it as well.
 enum ib_mw_type {
   IB_MW_TYPE_1 = 1,
   IB_MW_TYPE_2 = 2,

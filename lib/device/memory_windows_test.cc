@@ -107,5 +107,27 @@ TEST_F(MemoryWindows, AFastRegionCannotBeReregistered) {
   EXPECT_EQ(device().deregister_memory(*fast), 0);
 }
 
+TEST_F(MemoryWindows, ATypeTwoWindowEndsWithTheQueuePairThatBoundIt) {
+  CqHandle cq;
+  QpHandle qp;
+  Mw* mw = nullptr;
+  ASSERT_EQ(device().create_cq(16, nullptr, cq), 0);
+  const QpRequest request{
+      .capabilities = {4, 4, 2, 2, 64}, .send_cq = cq.object, .recv_cq = cq.object};
+  ASSERT_EQ(device().create_qp(*pd_, request, qp), 0);
+  ASSERT_EQ(device().allocate_window(*pd_, KeyKind::kWindow2, mw), 0);
+  uint64_t ticket = 0;
+  ASSERT_EQ(memory::bind_window(bed_.keys(), {pd_->number, qp.qpn, 0, rounds_, wait_},
+                                {address(), 64, mw->key, mw->key, mr_->key, memory::kRemoteWrite},
+                                ticket),
+            Change::kDone);
+  EXPECT_EQ(device().deregister_memory(*mr_), -EINVAL);
+  EXPECT_EQ(device().destroy_qp(qp), 0);
+  EXPECT_EQ(look(mw->key), KeyVerdict::kUnknownKey);
+  EXPECT_EQ(bind(mw->key, mw->key), Change::kDone) << "another queue pair may have it";
+  EXPECT_EQ(device().deallocate_window(*mw), 0);
+  EXPECT_EQ(device().destroy_cq(cq), 0);
+}
+
 }  // namespace
 }  // namespace uroce::device

@@ -234,6 +234,8 @@ void Device::release_qp(Qp& qp) {
     take_back(*qp.send_cq, qp.user);
     if (qp.recv_cq != nullptr && qp.recv_cq != qp.send_cq) take_back(*qp.recv_cq, qp.user);
   }
+  // Windows of type 2 end with the queue pair that bound them.
+  for (const auto& entry : mws_) shared_.keys->end_binding(entry.second->key.index(), qp.qpn);
   if (qp.has_path) gids_.release(qp.path.sgid_index);
   if (qp.type == QpType::kGsi) {
     gsi_exists_ = false;

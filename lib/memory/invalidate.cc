@@ -12,7 +12,8 @@ bool permitted(const KeySlot& slot, const SlotControl& control, const Changer& w
                InvalidatedBy by) {
   if (control.windows != 0) return false;
   if (control.kind == KeyKind::kWindow2) {
-    return slot.region.pd == (who.pd | kWindowMark) && slot.qpn == who.qpn;
+    return slot.region.pd == (who.pd | kWindowMark) &&
+           slot.qpn.load(std::memory_order_relaxed) == who.qpn;
   }
   if (control.kind != KeyKind::kFastRegion || slot.region.pd != who.pd) return false;
   return by == InvalidatedBy::kOwner || (slot.region.access & kRemoteRights) != 0;

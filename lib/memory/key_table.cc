@@ -18,7 +18,7 @@ void KeyTable::publish(Key key, const Region& region) {
   const SlotControl control = slot.control.load(std::memory_order_relaxed);
   UROCE_ASSERT(control.state == SlotState::kEmpty);
   slot.region = region;
-  slot.qpn = Qpn();
+  slot.qpn.store(Qpn(), std::memory_order_relaxed);
   slot.current.store(key.value(), std::memory_order_relaxed);
   slot.key.store(key.value(), std::memory_order_release);
   slot.control.store({SlotState::kLive, KeyKind::kRegion, 0, control.changes + 1},
@@ -32,7 +32,7 @@ void KeyTable::open(Key key, KeyKind kind, uint32_t pd) {
   UROCE_ASSERT(control.state == SlotState::kEmpty);
   slot.region = Region{};
   slot.region.pd = is_window(kind) ? pd | kWindowMark : pd;
-  slot.qpn = Qpn();
+  slot.qpn.store(Qpn(), std::memory_order_relaxed);
   slot.current.store(key.value(), std::memory_order_relaxed);
   slot.control.store({SlotState::kFree, kind, 0, control.changes + 1}, std::memory_order_release);
 }
@@ -74,6 +74,22 @@ Key KeyTable::close(uint32_t index) {
   return Key(slot.current.load(std::memory_order_relaxed));
 }
 
+void KeyTable::end_binding(uint32_t index, Qpn qpn) {
+  KeySlot& slot = slots_[index];
+  SlotControl control = slot.control.load(std::memory_order_acquire);
+  SlotControl busy;
+  do {
+    // A slot that changes just now is another queue pair's.
+    if (control.state != SlotState::kLive || control.kind != KeyKind::kWindow2) return;
+    if (slot.qpn.load(std::memory_order_relaxed) != qpn) return;
+    busy = control.moved_to(SlotState::kBusy);
+  } while (!slot.control.compare_exchange_weak(control, busy, std::memory_order_acq_rel));
+  slot.key.store(0, std::memory_order_release);
+  release_window(slot.parent);
+  slot.retired_by.store(kRetiredByControl, std::memory_order_relaxed);
+  slot.control.store(busy.moved_to(SlotState::kRetired), std::memory_order_release);
+}
+
 void KeyTable::unpublish(Key key) {
   UROCE_ASSERT(slots_[key.index()].key.load(std::memory_order_relaxed) == key.value());
   const bool retired = retire(key.index());
@@ -99,7 +115,8 @@ KeyVerdict KeyTable::translate_window(Key key, uint32_t pd, Qpn qpn, uint32_t wa
   // after a grace period, which this engine's turn does not let pass.
   if (slot.key.load(std::memory_order_acquire) != key.value()) return KeyVerdict::kUnknownKey;
   if (slot.region.pd != (pd | kWindowMark)) return KeyVerdict::kWrongDomain;
-  if (slot.qpn != Qpn() && slot.qpn != qpn) return KeyVerdict::kWrongDomain;
+  const Qpn binder = slot.qpn.load(std::memory_order_relaxed);
+  if (binder != Qpn() && binder != qpn) return KeyVerdict::kWrongDomain;
   return locate(slot.region, wanted, address, length, pointer);
 }
 

@@ -64,7 +64,7 @@ static_assert(sizeof(SlotControl) == 8);
 
 struct alignas(64) KeySlot {
   std::atomic<uint32_t> key{0};  // 0: not valid
-  Qpn qpn;                       // of a type 2B window: the queue pair that bound it; else 0
+  std::atomic<Qpn> qpn{Qpn()};   // of a type 2B window: the queue pair that bound it; else 0
   Region region;                 // `pd` stays while the slot has an owner; a window's is marked
   std::atomic<SlotControl> control{SlotControl{}};
   // kRetired: the engine << kRetiredByShift | its ticket (GraceRounds), or kRetiredByControl.
@@ -101,6 +101,9 @@ class KeyTable {
   void revive(Key key);
   // Behind retire() and a grace period: the slot is empty. Returns the key that it had last.
   Key close(uint32_t index);
+  // Takes back the key of a type 2B window that `qpn` has bound; nothing happens to any other slot.
+  // No engine knows that queue pair any more, so none accesses memory through the window.
+  void end_binding(uint32_t index, Qpn qpn);
   // retire() and close() of a region without windows; the grace period is the caller's duty.
   void unpublish(Key key);
 

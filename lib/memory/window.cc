@@ -89,7 +89,7 @@ void write(KeyTable& keys, const Changer& who, KeySlot& slot, KeyKind kind,
   slot.region.length = bind.length;
   slot.region.access = bind.access & kRights;
   slot.parent = bind.region.index();
-  slot.qpn = kind == KeyKind::kWindow2 ? who.qpn : Qpn();
+  slot.qpn.store(kind == KeyKind::kWindow2 ? who.qpn : Qpn(), std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -195,5 +195,23 @@ TEST_F(Window, BindingAgainWaitsForEnginesThatMayUseTheOldRange) {
   EXPECT_EQ(remote(next, 16), KeyVerdict::kGood);
 }
 
+TEST_F(Window, TypeTwoEndsWithTheQueuePairThatBoundIt) {
+  const Key next(kWindow2Key.value() + 1);
+  ASSERT_EQ(bind(bind_of(kWindow1Key, kWindow1Key)), Change::kDone);
+  ASSERT_EQ(bind(bind_of(kWindow2Key, kWindow2Key)), Change::kDone);
+  for (const Key key : {kRegionKey, kFastKey, kWindow1Key}) keys.end_binding(key.index(), kQpn);
+  keys.end_binding(kWindow2Key.index(), kOtherQpn);
+  EXPECT_EQ(remote(kWindow1Key, 16), KeyVerdict::kGood);
+  EXPECT_EQ(remote(kWindow2Key, 16), KeyVerdict::kGood);
+  keys.end_binding(kWindow2Key.index(), kQpn);
+  EXPECT_EQ(remote(kWindow2Key, 16), KeyVerdict::kUnknownKey);
+  EXPECT_EQ(bind(bind_of(kWindow1Key, kWindow1Key)), Change::kDone);
+  // The slot is written again behind a grace period.
+  second.begin_turn(false);
+  EXPECT_EQ(bind(bind_of(kWindow2Key, next)), Change::kWait);
+  second.end_turn();
+  EXPECT_EQ(bind(bind_of(kWindow2Key, next)), Change::kDone);
+}
+
 }  // namespace
 }  // namespace uroce::memory
