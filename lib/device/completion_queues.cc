@@ -82,11 +82,12 @@ int Device::resize_cq(CqHandle& handle, uint32_t depth) {
   return 0;
 }
 
-int Device::destroy_cq(CqHandle& handle) {
+int Device::destroy_cq(CqHandle& handle, const Quiesce& quiesce) {
   Lock lock(lock_);
   Cq* const cq = handle.object;
   if (cq->use_count != 0 || cq->busy) return -EBUSY;
   cq->busy = true;
+  call_unlocked(quiesce, lock);
   handle.queue->armed.store(transport::CqArm::kNone, std::memory_order_seq_cst);
   const int error = caller_.call_all(lock, [&] {
     auto command = std::make_shared<engine::ForgetCqCommand>();

@@ -86,5 +86,42 @@ TEST(CompletionQueues, AResizeThatTimesOutLeavesTheDepthAndALaterOneFinishesIt) 
   EXPECT_EQ(bed.device().destroy_cq(cq), 0);
 }
 
+class Destruction : public ObjectsBed, public testing::Test {};
+
+// A face takes an object's handlers away when nothing can bring the object back.
+TEST_F(Destruction, AsksForQuietOnlyWhenNothingRefusesIt) {
+  int asked = 0;
+  const Quiesce quiesce = [&asked] { ++asked; };
+  SrqHandle srq;
+  ASSERT_EQ(device().create_srq(*pd_, {.wr_max = 4, .sge_max = 2}, srq), 0);
+  CqHandle cq;
+  ASSERT_EQ(device().create_cq(16, nullptr, cq), 0);
+  QpRequest wanted = request(transport::QpType::kRc);
+  wanted.send_cq = cq.object;
+  wanted.srq = srq.object;
+  QpHandle qp;
+  ASSERT_EQ(device().create_qp(*pd_, wanted, qp), 0);
+  QpHandle member;
+  make(transport::QpType::kUd, member);
+  ASSERT_EQ(device().attach_multicast(member, kTestGroup), 0);
+  EXPECT_EQ(device().destroy_cq(cq, quiesce), -EBUSY);
+  EXPECT_EQ(device().destroy_srq(srq, quiesce), -EBUSY);
+  EXPECT_EQ(device().destroy_qp(member, quiesce), -EBUSY);
+  EXPECT_EQ(asked, 0);
+  ASSERT_EQ(device().detach_multicast(member, kTestGroup), 0);
+  EXPECT_EQ(device().destroy_qp(member, quiesce), 0);
+  EXPECT_EQ(device().destroy_qp(qp, quiesce), 0);
+  EXPECT_EQ(device().destroy_srq(srq, quiesce), 0);
+  const Quiesce meanwhile = [&] {
+    QpHandle late;
+    QpRequest with = request(transport::QpType::kRc);
+    with.recv_cq = cq.object;
+    EXPECT_EQ(device().create_qp(*pd_, with, late), -EBUSY) << "it is going";
+    EXPECT_EQ(device().destroy_cq(cq), -EBUSY);
+  };
+  EXPECT_EQ(device().destroy_cq(cq, meanwhile), 0);
+  EXPECT_EQ(asked, 3);
+}
+
 }  // namespace
 }  // namespace uroce::device

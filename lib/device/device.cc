@@ -125,6 +125,13 @@ void Device::set_event_sink(EventSink sink, void* context) {
   sink_context_ = context;
 }
 
+void Device::call_unlocked(const Quiesce& quiesce, Lock& lock) {
+  if (!quiesce) return;
+  lock.unlock();
+  quiesce();
+  lock.lock();
+}
+
 void Device::raise(Lock& lock, transport::EventType event) {
   const EventSink sink = sink_;
   void* const context = sink_context_;

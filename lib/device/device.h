@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -127,6 +128,10 @@ struct MemoryChange {
   Pd* pd = nullptr;  // nullptr: stays
 };
 
+// Called by a destroy when nothing refuses it any more, but before anything has happened, and
+// without a lock held: a face sees to it that no handler of the object runs. May be empty.
+using Quiesce = std::function<void()>;
+
 // Objects of one kind, which live as long as they are in here.
 template <typename T>
 using Objects = std::unordered_map<const T*, std::unique_ptr<T>>;
@@ -202,7 +207,7 @@ class Device {
   // of range or below what waits. -EBUSY: another resize or destroy. After -ETIMEDOUT the depth is
   // as before.
   int resize_cq(CqHandle& handle, uint32_t depth);
-  int destroy_cq(CqHandle& handle);
+  int destroy_cq(CqHandle& handle, const Quiesce& quiesce = {});
   // An XRC domain is of one engine, the emptiest at its creation. -EBUSY: something is in it.
   int create_xrcd(Xrcd*& xrcd);
   int destroy_xrcd(Xrcd& xrcd);
@@ -214,7 +219,7 @@ class Device {
   int modify_srq(SrqHandle& handle, std::optional<uint32_t> wr_max, std::optional<uint32_t> limit);
   SrqState query_srq(const SrqHandle& handle);
   // -EBUSY while a queue pair uses it. What is posted vanishes.
-  int destroy_srq(SrqHandle& handle);
+  int destroy_srq(SrqHandle& handle, const Quiesce& quiesce = {});
   int create_qp(Pd& pd, const QpRequest& request, QpHandle& handle);
   int create_xrc_target(const QpRequest& request, QpHandle& handle);
   int modify_qp(QpHandle& handle, const QpChange& change);
@@ -235,6 +240,7 @@ class Device {
   using Lock = EngineCaller::Lock;
 
   void raise(Lock& lock, transport::EventType event);
+  static void call_unlocked(const Quiesce& quiesce, Lock& lock);
   int tell_addresses(Lock& lock, const std::vector<engine::LocalAddress>& addresses);
   int change_addresses(Lock& lock, const std::vector<engine::LocalAddress>& addresses);
   bool take_port_info(const PortInfo& info);

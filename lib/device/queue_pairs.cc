@@ -43,6 +43,11 @@ transport::CompletionQueue* queue_of(const Cq* cq) {
   return cq != nullptr ? cq->handle->queue : nullptr;
 }
 
+template <typename T>
+bool is_busy(const T* object) {
+  return object != nullptr && object->busy;
+}
+
 // One more or one less that uses the object, where there is one.
 template <typename T>
 void count_use(T* object, int by) {
@@ -77,7 +82,7 @@ int Device::check_request(const QpRequest& request) const {
   const bool initiator = request.type == QpType::kXrcIni;
   if (request.send_cq == nullptr || (request.recv_cq == nullptr && !initiator)) return -EINVAL;
   if (request.srq != nullptr && initiator) return -EINVAL;
-  if (request.srq != nullptr && request.srq->busy) return -EBUSY;
+  if (is_busy(request.send_cq) || is_busy(request.recv_cq) || is_busy(request.srq)) return -EBUSY;
   const transport::QpCapabilities& caps = request.capabilities;
   if (caps.send_wr_max > limits_.qp_wr_max || caps.send_sge_max > limits_.sge_max ||
       caps.inline_bytes_max > limits_.inline_bytes_max) {
@@ -247,12 +252,13 @@ void Device::release_qp(Qp& qp) {
   qps_.erase(qp.qpn.value());
 }
 
-int Device::destroy_qp(QpHandle& handle) {
+int Device::destroy_qp(QpHandle& handle, const Quiesce& quiesce) {
   Lock lock(lock_);
   Qp& qp = *handle.object;
   // IBA o10-2.2.3: a member of a group stays.
   if (!qp.groups.empty() || qp.busy) return -EBUSY;
   qp.busy = true;
+  call_unlocked(quiesce, lock);
   auto command = std::make_shared<engine::DestroyQpCommand>();
   command->qpn = qp.qpn;
   command->again = qp.ending;

@@ -65,6 +65,7 @@ int Device::create_srq(Pd& pd, const SrqRequest& request, SrqHandle& handle) {
   }
   std::optional<uint32_t> engine = qpns_.emptiest_engine();
   if (request.xrcd != nullptr) engine = request.xrcd->engine;
+  if (request.cq != nullptr && request.cq->busy) return -EBUSY;
   if (!engine || srqs_.size() >= limits_.srq_max) return -ENOMEM;
   auto srq = std::make_unique<Srq>();
   srq->rings.reserve(kRingsMax);
@@ -131,10 +132,12 @@ int Device::call_srq(engine::Command::Kind kind, Srq& srq, Lock& lock) {
   return error;
 }
 
-int Device::destroy_srq(SrqHandle& handle) {
+int Device::destroy_srq(SrqHandle& handle, const Quiesce& quiesce) {
   Lock lock(lock_);
   Srq* const srq = handle.object;
   if (srq->use_count != 0 || srq->busy) return -EBUSY;
+  srq->busy = true;
+  call_unlocked(quiesce, lock);
   const int error = srq->xrcd != nullptr ? remove_xrc_queue(*srq, lock)
                                          : call_srq(engine::Command::Kind::kForgetSrq, *srq, lock);
   if (error != 0) return error;

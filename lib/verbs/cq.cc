@@ -11,6 +11,7 @@
 #include "verbs/driver.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
+#include "verbs/object_end.h"
 
 using namespace uroce;
 using namespace uroce::verbs;
@@ -58,14 +59,9 @@ int ib_destroy_cq(ib_cq* cq) { return ib_destroy_cq_user(cq, nullptr); }
 
 int ib_destroy_cq_user(ib_cq* cq, ib_udata* udata) {
   if (!uroce_udata_is_empty(udata)) return -EINVAL;
-  // First no handler can be inside, then the memory goes.
-  LiveObjects::instance().remove(cq);
-  if (const int error = of(cq->device).object->destroy_cq(of(cq).handle); error != 0) {
-    LiveObjects::instance().add(cq);
-    return error;
-  }
-  LiveObjects::instance().rest(of(cq->device).objects.give_up(&of(cq)));
-  return 0;
+  return end_object(of(cq), cq, [cq](const device::Quiesce& quiesce) {
+    return of(cq->device).object->destroy_cq(of(cq).handle, quiesce);
+  });
 }
 
 ib_cq* ib_alloc_cq(ib_device* dev, void* private_data, int nr_cqe, int comp_vector,

@@ -2,10 +2,13 @@
 // Tests of events on their way to handlers.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include "base/log.h"
 #include "verbs/face_fixture.h"
+#include "verbs/live_objects.h"
 
 namespace uroce::verbs {
 namespace {
@@ -97,6 +100,28 @@ TEST_F(EventsTest, CompletionAndErrorEventsReachTheCqsTwoHandlers) {
   dispatch_event({transport::EventType::kCompletion, silent});
   dispatch_event({transport::EventType::kCqErr, silent});
   EXPECT_EQ(ib_destroy_cq(silent), 0);
+}
+
+// What is refused has never been away: an event that comes meanwhile finds it.
+TEST_F(EventsTest, ADestroyThatIsRefusedDoesNotKeepEventsFromTheObject) {
+  make(IB_QPT_RC);
+  std::atomic<bool> inside{false};
+  std::atomic<bool> refused{false};
+  std::atomic<bool> left{false};
+  std::thread handler([&] {
+    ASSERT_TRUE(LiveObjects::instance().enter(cq_));
+    inside = true;
+    for (int i = 0; i < 100'000 && !refused; ++i) std::this_thread::yield();
+    left = true;
+    LiveObjects::instance().leave(cq_);
+  });
+  while (!inside) std::this_thread::yield();
+  EXPECT_EQ(ib_destroy_cq(cq_), -EBUSY);
+  EXPECT_FALSE(left) << "the destroy has waited for the handler to leave";
+  dispatch_event({transport::EventType::kCompletion, cq_});
+  EXPECT_EQ(completion_events_, 1);
+  refused = true;
+  handler.join();
 }
 
 TEST_F(EventsTest, AHandlerMayDestroyItsOwnCq) {

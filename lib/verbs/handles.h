@@ -60,6 +60,7 @@ struct Xrcd : ib_xrcd {
   struct Target {
     Qp* real = nullptr;
     std::vector<Qp*> handles;  // never empty
+    bool ending = false;       // the last handle is being closed
   };
   device::Xrcd* object = nullptr;
   std::mutex lock;

@@ -8,6 +8,7 @@
 #include "verbs/driver.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
+#include "verbs/object_end.h"
 #include "verbs/xrc.h"
 
 namespace uroce::verbs {
@@ -216,14 +217,9 @@ int ib_destroy_qp(ib_qp* qp) { return ib_destroy_qp_user(qp, nullptr); }
 int ib_destroy_qp_user(ib_qp* qp, ib_udata* udata) {
   if (!uroce_udata_is_empty(udata)) return -EINVAL;
   if (is_target_handle(*qp)) return close_handle(*qp);
-  // First no handler can be inside, then the memory goes.
-  LiveObjects::instance().remove(qp);
-  if (const int error = device_of(*qp).destroy_qp(of(qp).handle); error != 0) {
-    LiveObjects::instance().add(qp);
-    return error;
-  }
-  LiveObjects::instance().rest(of(qp->device).objects.give_up(&of(qp)));
-  return 0;
+  return end_object(of(qp), qp, [qp](const device::Quiesce& quiesce) {
+    return device_of(*qp).destroy_qp(of(qp).handle, quiesce);
+  });
 }
 
 bool ib_modify_qp_is_ok(ib_qp_state cur_state, ib_qp_state next_state, ib_qp_type type,

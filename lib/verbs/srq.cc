@@ -7,6 +7,7 @@
 #include "verbs/driver.h"
 #include "verbs/handles.h"
 #include "verbs/live_objects.h"
+#include "verbs/object_end.h"
 
 using namespace uroce;
 using namespace uroce::verbs;
@@ -68,12 +69,7 @@ int ib_destroy_srq(ib_srq* srq) { return ib_destroy_srq_user(srq, nullptr); }
 
 int ib_destroy_srq_user(ib_srq* srq, ib_udata* udata) {
   if (!uroce_udata_is_empty(udata)) return -EINVAL;
-  // First no handler can be inside, then the memory goes.
-  LiveObjects::instance().remove(srq);
-  if (const int error = device_of(*srq->pd).destroy_srq(of(srq).handle); error != 0) {
-    LiveObjects::instance().add(srq);
-    return error;
-  }
-  LiveObjects::instance().rest(of(srq->device).objects.give_up(&of(srq)));
-  return 0;
+  return end_object(of(srq), srq, [srq](const device::Quiesce& quiesce) {
+    return device_of(*srq->pd).destroy_srq(of(srq).handle, quiesce);
+  });
 }

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "verbs/live_objects.h"
+#include "verbs/object_end.h"
 
 namespace uroce::verbs {
 namespace {
@@ -41,15 +42,30 @@ void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
   LiveObjects::instance().add(static_cast<ib_qp*>(handle));
 }
 
-int destroy_real(Qp& real) {
-  ib_qp* const qp = &real;
-  LiveObjects::instance().remove(qp);
-  if (const int error = of(real.device).object->destroy_qp(real.handle); error != 0) {
-    LiveObjects::instance().add(qp);
-    return error;
+// Ends the target, which nobody else has open, and `last`, the handle.
+int end_target(Xrcd& xrcd, Qp& real, Qp& last) {
+  LiveObjects& live = LiveObjects::instance();
+  const __u32 number = real.qp_num;
+  ib_qp* const user = &real;
+  ib_qp* const handle = &last;
+  bool quiet = false;
+  const int error = end_object(real, user, [&](const device::Quiesce& quiesce) {
+    return of(real.device).object->destroy_qp(real.handle, [&] {
+      quiesce();
+      live.remove(handle);
+      const std::lock_guard guard(xrcd.lock);
+      xrcd.targets.erase(number);  // another target may have the number soon
+      quiet = true;
+    });
+  });
+  if (error == 0) {
+    live.rest(of(last.device).objects.give_up(&last));
+    return 0;
   }
-  LiveObjects::instance().rest(of(real.device).objects.give_up(&real));
-  return 0;
+  if (quiet) live.add(handle);
+  const std::lock_guard guard(xrcd.lock);
+  xrcd.targets[number] = {&real, {&last}};
+  return error;
 }
 
 }  // namespace
@@ -88,26 +104,20 @@ ib_qp* create_target(ib_qp_init_attr& init) {
 
 int close_handle(ib_qp& qp) {
   Xrcd& xrcd = of(qp.xrcd);
-  // First no handler can be inside, then the memory goes.
-  LiveObjects::instance().remove(&qp);
-  Qp* last = nullptr;
+  Qp* real = nullptr;
   {
     const std::lock_guard guard(xrcd.lock);
-    const auto target = xrcd.targets.find(qp.qp_num);
-    std::erase(target->second.handles, &of(&qp));
-    if (target->second.handles.empty()) {
-      last = target->second.real;
-      xrcd.targets.erase(target);
+    Xrcd::Target& target = xrcd.targets[qp.qp_num];
+    if (target.ending) return -EBUSY;
+    target.ending = target.handles.size() == 1;
+    if (target.ending) {
+      real = target.real;
+    } else {
+      std::erase(target.handles, &of(&qp));
     }
   }
-  if (last != nullptr) {
-    if (const int error = destroy_real(*last); error != 0) {
-      const std::lock_guard guard(xrcd.lock);
-      xrcd.targets[qp.qp_num] = {last, {&of(&qp)}};
-      LiveObjects::instance().add(&qp);
-      return error;
-    }
-  }
+  if (real != nullptr) return end_target(xrcd, *real, of(&qp));
+  LiveObjects::instance().remove(&qp);
   LiveObjects::instance().rest(of(qp.device).objects.give_up(&of(&qp)));
   return 0;
 }
@@ -168,7 +178,7 @@ ib_qp* ib_open_qp(ib_xrcd* xrcd, ib_qp_open_attr* qp_open_attr) {
   Xrcd& domain = of(xrcd);
   const std::lock_guard guard(domain.lock);
   const auto target = domain.targets.find(qp_open_attr->qp_num);
-  if (target == domain.targets.end()) return error_pointer<ib_qp>(-EINVAL);
+  if (target == domain.targets.end() || target->second.ending) return error_pointer<ib_qp>(-EINVAL);
   add_handle(domain, *target->second.real, handle.get());
   return handle.release();
 }
