@@ -58,10 +58,11 @@ void note_progress(QpContext& qp, TransportEnv& env) {
   const bool timed = req.sample_sent != kNever && req.ahead(req.sample_psn) >= req.outstanding();
   if (timed) take_rtt_sample(req, env);
   // The cursor never stays behind what is acknowledged.
-  const bool jumped = req.ahead(req.next_psn) > req.outstanding();
-  if (jumped) go_back(qp);
+  const bool behind = req.ahead(req.next_psn) > req.outstanding();
+  const uint32_t passed = behind ? (req.unacked_psn - req.next_psn.value()).value() : 0;
+  if (behind) go_back(qp);
   if (recovery_under_way(req)) [[unlikely]]
-    judge_progress(qp, env, jumped);
+    judge_progress(qp, env, passed);
   if (req.outstanding() == 0) {
     req.ack_deadline = kNever;
     req.probe_deadline = kNever;

@@ -8,8 +8,10 @@
 //
 //   went back  Everything from the named packet on is sent again, as the standard has it. When an
 //              ACK passes packets that have not been sent again yet, the peer must have kept them:
-//              the rest is not sent again, and the queue pair notes that its peer keeps. Up to
-//              here a strict peer has seen plain go-back-N, packet for packet.
+//              the rest is not sent again, and the queue pair notes that its peer keeps. One such
+//              packet proves nothing: what was taken for lost may have been late only, and a strict
+//              peer takes it when it comes. Up to here a strict peer has seen plain go-back-N,
+//              packet for packet.
 //   repair     The peer keeps: the named packet alone is sent again, then new ones. The peer takes
 //              it and all it has kept, and its ACK jumps to the end or to the next gap, which has a
 //              NAK of its own. An ACK of the repaired packet and no more, or a NAK of the very
@@ -100,7 +102,7 @@ void recover_from_nak(QpContext& qp, TransportEnv& env, Psn named, bool spend) {
   }
 }
 
-void judge_progress(QpContext& qp, const TransportEnv& env, bool jumped) {
+void judge_progress(QpContext& qp, const TransportEnv& env, uint32_t passed) {
   RequesterState& req = qp.req;
   const bool probed = req.probes != 0;
   req.probes = 0;
@@ -116,7 +118,7 @@ void judge_progress(QpContext& qp, const TransportEnv& env, bool jumped) {
     case Recovery::kRepair:
       return judge_repair(qp, env);
     case Recovery::kWentBack:
-      if (jumped) {
+      if (passed > 1) {
         req.peer_keeps = true;
         go_forward(qp);
         end_recovery(req);

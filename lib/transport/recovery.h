@@ -16,9 +16,9 @@ inline constexpr uint32_t kRepairWindow = 512;
 // none left the queue pair fails.
 void recover_from_nak(QpContext& qp, TransportEnv& env, Psn named, bool spend);
 
-// unacked_psn has moved while something of the state below was set; `jumped`: over packets that
-// were to be sent again and have not been.
-void judge_progress(QpContext& qp, const TransportEnv& env, bool jumped);
+// unacked_psn has moved while something of the state below was set, over so many packets that were
+// to be sent again and have not been: `passed`.
+void judge_progress(QpContext& qp, const TransportEnv& env, uint32_t passed);
 
 // Whether judge_progress has anything to say.
 inline bool recovery_under_way(const RequesterState& req) {

@@ -73,6 +73,20 @@ TEST_F(RecoveryTest, AnAckThatPassesWhatWasSentAgainShowsThatThePeerKeeps) {
   EXPECT_EQ(sent(), range(15, 16));
 }
 
+// The NAK was for a packet that another had overtaken; a strict peer takes it when it comes.
+TEST_F(RecoveryTest, APacketThatWasOnlyLateDoesNotShowThatThePeerKeeps) {
+  for (const size_t sent_again : {0, 1, 5}) {
+    make(QpType::kRc);
+    post(20);
+    sent();
+    nak(3);
+    EXPECT_EQ(sent(sent_again).size(), sent_again);
+    ack(3 + static_cast<uint32_t>(sent_again));
+    EXPECT_FALSE(qp->req.peer_keeps);
+    EXPECT_EQ(sent(), range(4 + static_cast<uint32_t>(sent_again), 20));
+  }
+}
+
 TEST_F(RecoveryTest, AnAckOfWhatWasSentAgainShowsNothing) {
   post(20);
   sent();
