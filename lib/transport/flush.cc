@@ -2,6 +2,7 @@
 // FLUSH at the responder.
 #include "transport/flush.h"
 
+#include <algorithm>
 #include <atomic>
 #include <span>
 
@@ -25,17 +26,14 @@ uint32_t rights_of(const Feth& feth) {
 }
 
 // What the request names: the range of its RETH, or the whole region that its key opens.
-KeyVerdict named_memory(const QpContext& qp, const TransportEnv& env, const ParsedFrame& frame,
+KeyVerdict named_memory(const QpContext& qp, const TransportEnv& env, const FlushInProgress& flush,
                         std::span<uint8_t>& range) {
-  const Feth feth = frame.feth();
-  const wire::Reth reth = frame.reth();
-  if (feth.selectivity == Feth::kWholeRegion) {
-    return env.keys->whole(reth.rkey, qp.pd, rights_of(feth), range);
-  }
+  const Key key(flush.rkey);
+  if (flush.whole_region) return env.keys->whole(key, qp.pd, flush.rights, range);
   uint8_t* first = nullptr;
-  const KeyVerdict verdict = env.keys->translate(reth.rkey, qp.pd, rights_of(feth), reth.address,
-                                                 reth.length_bytes, first);
-  range = {first, reth.length_bytes};
+  const KeyVerdict verdict =
+      env.keys->translate(key, qp.pd, flush.rights, flush.address, flush.length, first);
+  range = {first, flush.length};
   return verdict;
 }
 
@@ -54,15 +52,37 @@ Plan judge_flush(const QpContext& qp, const TransportEnv& env, const ParsedFrame
     return {Verdict::kInvalidRequest};
   }
   std::span<uint8_t> range;
-  if (named_memory(qp, env, frame, range) != KeyVerdict::kGood) return {Verdict::kAccess};
+  if (named_memory(qp, env, begin_flush(frame), range) != KeyVerdict::kGood) {
+    return {Verdict::kAccess};
+  }
   return {Verdict::kTake};
 }
 
-void execute_flush(const QpContext& qp, const TransportEnv& env, const ParsedFrame& frame) {
+FlushInProgress begin_flush(const ParsedFrame& frame) {
+  const Feth feth = frame.feth();
+  const wire::Reth reth = frame.reth();
+  return {.address = reth.address,
+          .length = reth.length_bytes,
+          .rkey = reth.rkey.value(),
+          .rights = rights_of(feth),
+          .opcode = frame.opcode,
+          .whole_region = feth.selectivity == Feth::kWholeRegion};
+}
+
+KeyVerdict flush_part(QpContext& qp, const TransportEnv& env, bool& done) {
+  FlushInProgress& flush = qp.resp.flush;
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  done = (flush.rights & memory::kFlushPersistent) == 0;
+  if (done) return KeyVerdict::kGood;
   std::span<uint8_t> range;
-  if ((frame.feth().placement & Feth::kPersistence) == 0) return;
-  if (named_memory(qp, env, frame, range) == KeyVerdict::kGood) memory::write_back(range);
+  const KeyVerdict verdict = named_memory(qp, env, flush, range);
+  if (verdict != KeyVerdict::kGood) return verdict;
+  const std::span<uint8_t> left = range.subspan(std::min<uint64_t>(flush.written, range.size()));
+  const std::span<uint8_t> part = left.first(std::min<uint64_t>(left.size(), kFlushPartBytes));
+  memory::write_back(part);
+  flush.written += part.size();
+  done = part.size() == left.size();
+  return KeyVerdict::kGood;
 }
 
 }  // namespace uroce::transport

@@ -3,6 +3,7 @@
 #ifndef UROCE_TRANSPORT_FLUSH_H
 #define UROCE_TRANSPORT_FLUSH_H
 
+#include "memory/key_table.h"
 #include "transport/judgement.h"
 #include "transport/qp_context.h"
 #include "transport/transport_env.h"
@@ -14,14 +15,20 @@ namespace uroce::transport {
 // pair, room for the answer, lengths, the key (IBA A19).
 Plan judge_flush(const QpContext& qp, const TransportEnv& env, const wire::ParsedFrame& frame);
 
-// Executes a FLUSH that was judged kTake.
+// A FLUSH that was judged kTake, as qp.resp.flush, with nothing written back yet.
+FlushInProgress begin_flush(const wire::ParsedFrame& frame);
+
+// Carries out the next part of qp.resp.flush. `done`: that was the last. Not kGood: the key no
+// longer opens what the FLUSH names.
 //
 // Global visibility is there already: a request is executed by this CPU, whose caches are coherent.
 // Persistence writes the cache lines of the range back to memory; whether that memory keeps what it
-// has when the power goes is the memory's property, not ours. This happens at once, so that nothing
-// behind it can overtake it, and the engine does nothing else meanwhile: some 10 ns for each line
-// that is dirty. So the right to flush for persistence is one to grant with care on large regions.
-void execute_flush(const QpContext& qp, const TransportEnv& env, const wire::ParsedFrame& frame);
+// has when the power goes is the memory's property, not ours. It costs some 10 ns for each line
+// that is dirty, so a part is kFlushPartBytes, and the engine does other things between two of
+// them. Requests behind the FLUSH wait until it is done: what they change must not be durable
+// before.
+inline constexpr uint64_t kFlushPartBytes = 64 * 1024;
+memory::KeyVerdict flush_part(QpContext& qp, const TransportEnv& env, bool& done);
 
 }  // namespace uroce::transport
 

@@ -3,6 +3,8 @@
 #include "transport/flush.h"
 
 #include "transport/qp_fixture.h"
+#include "transport/reorder.h"
+#include "transport/retry.h"
 
 namespace uroce::transport {
 namespace {
@@ -25,6 +27,8 @@ class FlushTest : public QpFixture {
     make(QpType::kRc);
     qp->attributes.access = access;
     request(p);
+    while (run_part()) {
+    }
     expect_done_answer(kPeerPsn.value());
     EXPECT_EQ(qp->resp.msn, 1u);
     EXPECT_EQ(qp->resp.expected_psn, kPeerPsn + 1);
@@ -38,6 +42,12 @@ class FlushTest : public QpFixture {
     EXPECT_EQ(out[0].aeth().syndrome, syndrome);
     EXPECT_EQ(out[0].psn(), kPeerPsn.value());
     EXPECT_EQ(qp->state, QpState::kErr);
+  }
+  // As the engine does when the deadline has come. False: there is none.
+  bool run_part() {
+    if (next_deadline(*qp) > env.now) return false;
+    handle_deadline(*qp, env);
+    return true;
   }
   static constexpr uint32_t kRights = memory::kFlushGlobal | memory::kFlushPersistent;
 };
@@ -89,6 +99,97 @@ TEST_F(FlushTest, HeadersThatMeanNothingAreRefused) {
   PeerPacket p = flush({Feth::kGlobalVisibility, 0}, 0, 8);
   p.payload = pattern(4);
   expect_refused(0x61, p);
+}
+
+class LongFlush : public FlushTest {
+ protected:
+  static constexpr Key kLong{0x0401};
+  static constexpr uint32_t kParts = 3;
+
+  LongFlush() {
+    env.reorder = &early_;
+    qp->attributes.access = kRights | memory::kRemoteWrite;
+    keys.publish(kLong, {buffer.data(), address(0), kParts * kFlushPartBytes, kPd,
+                         kRights | memory::kRemoteWrite});
+    ask_ = flush({Feth::kPersistence, Feth::kWholeRegion}, 0, 0, kLong);
+  }
+  PeerPacket write_behind() {
+    return {.opcode = Opcode::kRcWriteOnly,
+            .psn = kPeerPsn + 1,
+            .payload = pattern(8),
+            .reth = {address(64), kLong, 8}};
+  }
+  PeerPacket ask_;
+
+ private:
+  ReorderBuffer early_{16};
+};
+
+TEST_F(LongFlush, IsCarriedOutInPartsAndAnsweredAfterTheLast) {
+  request(ask_);
+  for (uint32_t part = 1; part < kParts; ++part) {
+    EXPECT_EQ(qp->resp.flush.written, part * kFlushPartBytes);
+    EXPECT_FALSE(response_ready(*qp));
+    EXPECT_TRUE(run_part());
+  }
+  expect_done_answer(kPeerPsn.value());
+  EXPECT_EQ(qp->resp.msn, 1u);
+  EXPECT_FALSE(run_part());
+}
+
+TEST_F(LongFlush, WhatComesBehindItWaitsAndNothingIsMissing) {
+  request(ask_);
+  request(write_behind());
+  request(ask_);  // the peer has lost its patience
+  EXPECT_FALSE(response_ready(*qp)) << "no NAK";
+  EXPECT_NE(bytes_at(64, 8), pattern(8));
+  while (run_part()) {
+  }
+  EXPECT_EQ(bytes_at(64, 8), pattern(8));
+  const auto out = responses();
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(out[0].opcode(), Opcode::kRcReadResponseOnly);
+  EXPECT_EQ(out[1].opcode(), Opcode::kRcAcknowledge);
+  EXPECT_EQ(out[1].psn(), kPeerPsn.value() + 1);
+  EXPECT_EQ(qp->resp.msn, 2u);
+}
+
+TEST_F(LongFlush, ThatCameEarlyIsCarriedOutInPartsToo) {
+  PeerPacket first = write_behind();
+  first.psn = kPeerPsn;
+  PeerPacket second = ask_;
+  second.psn = kPeerPsn + 1;
+  PeerPacket third = write_behind();
+  third.psn = kPeerPsn + 2;
+  request(third);
+  request(second);
+  request(first);
+  EXPECT_EQ(qp->resp.expected_psn, kPeerPsn + 1);
+  responses();
+  while (run_part()) {
+  }
+  EXPECT_EQ(qp->resp.expected_psn, kPeerPsn + 3);
+  EXPECT_EQ(responses().size(), 2u);
+}
+
+TEST_F(LongFlush, WhoseKeyGoesMeanwhileIsRefused) {
+  request(ask_);
+  keys.unpublish(kLong);
+  EXPECT_TRUE(run_part());
+  const auto out = responses();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].aeth().syndrome, 0x62);
+  EXPECT_EQ(qp->state, QpState::kErr);
+  EXPECT_FALSE(run_part());
+}
+
+TEST_F(LongFlush, EndsWithItsQueuePair) {
+  request(ask_);
+  put_state(QpState::kErr);
+  while (run_part()) {
+  }
+  EXPECT_FALSE(response_ready(*qp));
+  EXPECT_EQ(qp->resp.flush.written, kFlushPartBytes);
 }
 
 // A slot is needed to answer a duplicate from.

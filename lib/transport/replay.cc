@@ -135,6 +135,16 @@ void remember_operation(QpContext& qp, const wire::ParsedFrame& frame, uint64_t 
                 .opcode = frame.opcode});
 }
 
+void remember_flush(QpContext& qp) {
+  const FlushInProgress& flush = qp.resp.flush;
+  remember(qp, {.first_psn = qp.resp.expected_psn,
+                .packet_count = 1,
+                .address = flush.address,
+                .rkey = flush.rkey,
+                .pd = qp.pd,
+                .opcode = flush.opcode});
+}
+
 void forget_old_reads(QpContext& qp) {
   for (ReplaySlot& slot : slots(qp)) {
     const uint32_t age = (qp.resp.expected_psn.value() - slot.first_psn.value()) & Psn::kMask;

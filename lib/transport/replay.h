@@ -13,9 +13,10 @@ namespace uroce::transport {
 // Keeps a READ that is being taken in the oldest slot. dest_rd_atomic_max is not 0.
 void remember_read(QpContext& qp, Psn first, uint32_t packet_count, const wire::Reth& reth);
 
-// The same for an atomic, ATOMIC WRITE or FLUSH that was executed; `original`: what an atomic
-// found.
+// The same for an atomic or ATOMIC WRITE that was executed; `original`: what an atomic found.
 void remember_operation(QpContext& qp, const wire::ParsedFrame& frame, uint64_t original);
+// The same for qp.resp.flush, which has the expected PSN.
+void remember_flush(QpContext& qp);
 
 // The expected PSN has entered another quarter of the PSN space: forgets what is so old that their
 // PSNs would soon look new again.

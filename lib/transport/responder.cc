@@ -279,15 +279,31 @@ void take_read(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   ++env.counters->rx_read_requests;
 }
 
-// Atomics, ATOMIC WRITE and FLUSH are executed at once, before anything that comes behind them.
+// Atomics and ATOMIC WRITE are executed at once, before anything that comes behind them.
 void take_operation(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, uint8_t* word) {
-  const bool flushes = frame.info->has(wire::kFlushOp);
-  const uint64_t original = flushes ? 0 : execute_atomic(frame, word);
-  if (flushes) execute_flush(qp, env, frame);
+  const uint64_t original = execute_atomic(frame, word);
   remember_operation(qp, frame, original);
   advance(qp, 1, true);
   owe_operation(qp, frame.psn, frame.opcode, original);
-  if (!flushes) ++env.counters->rx_atomic_requests;
+  ++env.counters->rx_atomic_requests;
+}
+
+// The next part of the FLUSH in progress, and its answer behind the last one.
+void go_on_with_flush(QpContext& qp, TransportEnv& env) {
+  FlushInProgress& flush = qp.resp.flush;
+  const Psn psn = qp.resp.expected_psn;
+  bool done = false;
+  flush.next_part = kNever;
+  if (flush_part(qp, env, done) != KeyVerdict::kGood) {
+    return refuse(qp, env, psn, {Verdict::kAccess});
+  }
+  if (!done) {
+    flush.next_part = env.now;
+    return;
+  }
+  remember_flush(qp);
+  advance(qp, 1, true);
+  owe_operation(qp, psn, flush.opcode, 0);
 }
 
 // The first valid packet tells a passive side that the peer is there before it says so itself.
@@ -296,6 +312,8 @@ void note_established(QpContext& qp, TransportEnv& env) {
   qp.resp.established = true;
   if (qp.state == QpState::kRtr) env.raise(qp.events, EventType::kCommEst, qp.user);
 }
+
+bool flush_in_progress(const QpContext& qp) { return qp.resp.flush.next_part != kNever; }
 
 bool takes_requests(QpState state) {
   return state == QpState::kRtr || state == QpState::kRts || state == QpState::kSqd ||
@@ -317,6 +335,9 @@ void take_expected(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, T
     if (frame.ack_request() && qp.state != QpState::kErr) owe_acknowledge(qp, frame.psn);
   } else if (frame.info->has(wire::kRead)) {
     take_read(qp, env, frame);
+  } else if (frame.info->has(wire::kFlushOp)) {
+    qp.resp.flush = begin_flush(frame);
+    go_on_with_flush(qp, env);
   } else {
     take_operation(qp, env, frame, plan.to);
   }
@@ -329,7 +350,9 @@ void take_expected(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, T
 void take_kept_packets(QpContext& qp, TransportEnv& env) {
   bool taken = false;
   bool acknowledge = false;
-  while (ReorderBuffer::Packet* packet = take_kept(qp, env)) {
+  while (!flush_in_progress(qp)) {
+    ReorderBuffer::Packet* const packet = take_kept(qp, env);
+    if (packet == nullptr) break;
     const Psn before = qp.resp.expected_psn;
     take_expected(qp, env, packet->frame, packet->arrival);
     taken = qp.resp.expected_psn != before;
@@ -363,12 +386,26 @@ void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
     return;
   }
   const int32_t ahead = frame.psn.distance_from(qp.resp.expected_psn);
+  if (flush_in_progress(qp) && ahead >= 0) [[unlikely]] {
+    // Nothing is missing: no NAK. The peer has sent the FLUSH again, or something behind it.
+    return ahead == 0 ? env.drops->count(wire::Drop::kDuplicate)
+                      : keep_early(qp, env, frame, arrival);
+  }
   if (ahead != 0) [[unlikely]] {
     return ahead > 0 ? sequence_gap(qp, env, frame, arrival) : receive_duplicate(qp, env, frame);
   }
   take_expected(qp, env, frame, arrival);
   if (qp.resp.kept_count != 0) [[unlikely]]
     take_kept_packets(qp, env);
+}
+
+void continue_flush(QpContext& qp, TransportEnv& env) {
+  if (!takes_requests(qp.state)) {
+    qp.resp.flush.next_part = kNever;
+    return;
+  }
+  go_on_with_flush(qp, env);
+  if (qp.resp.kept_count != 0) take_kept_packets(qp, env);
 }
 
 }  // namespace uroce::transport

@@ -23,6 +23,9 @@ Plan judge_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& fr
 bool take_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame, Time arrival,
                   const Plan& plan);
 
+// The time of the next part of a FLUSH has come (qp.resp.flush.next_part).
+void continue_flush(QpContext& qp, TransportEnv& env);
+
 // Whether emit_response would put a packet out.
 bool response_ready(const QpContext& qp);
 

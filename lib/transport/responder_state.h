@@ -39,6 +39,19 @@ struct Response {
   uint64_t original = 0;  // atomic: the value that it found
 };
 
+// A FLUSH that was judged and is carried out in parts (flush.h). Its PSN is the expected one until
+// all is written back.
+struct FlushInProgress {
+  Time next_part = kNever;  // when; kNever: there is none in progress
+  uint64_t address = 0;
+  uint64_t written = 0;  // bytes written back so far
+  uint32_t length = 0;
+  uint32_t rkey = 0;
+  uint32_t rights = 0;  // that it needs of the key
+  wire::Opcode opcode = wire::Opcode::kRcFlush;
+  bool whole_region = false;
+};
+
 enum class MessageInProgress : uint8_t { kNone, kSend, kWrite };
 
 struct ResponderState {
@@ -58,6 +71,7 @@ struct ResponderState {
   uint32_t responses_tail = 0;
   uint32_t replay_next = 0;  // next replay slot to recycle
   uint16_t kept_count = 0;   // packets ahead of the expected one that are kept (reorder.h)
+  FlushInProgress flush;
 };
 
 }  // namespace uroce::transport

@@ -12,6 +12,7 @@
 #include "transport/error_class.h"
 #include "transport/recovery.h"
 #include "transport/requester.h"
+#include "transport/responder.h"
 #include "transport/tail_probe.h"
 
 namespace uroce::transport {
@@ -30,11 +31,13 @@ Duration rnr_delay(uint8_t code) {
 
 Time next_deadline(const QpContext& qp) {
   const RequesterState& req = qp.req;
-  return std::min({req.ack_deadline, req.rnr_until, req.keys_until, req.probe_deadline});
+  return std::min({req.ack_deadline, req.rnr_until, req.keys_until, req.probe_deadline,
+                   qp.resp.flush.next_part});
 }
 
 void handle_deadline(QpContext& qp, TransportEnv& env) {
   RequesterState& req = qp.req;
+  if (env.now >= qp.resp.flush.next_part) continue_flush(qp, env);
   if (env.now >= req.keys_until) req.keys_until = kNever;
   if (env.now >= req.rnr_until) req.rnr_until = kNever;  // the cursor stands at the refused packet
   if (env.now >= req.ack_deadline) {
