@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line, up to the first "--"; alone in its file because CLI11 takes long to compile.
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <uroce/ib_multicast.h>
+
+#include <CLI/CLI.hpp>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include "protocol.h"
+
+namespace uroce::market {
+namespace {
+
+constexpr const char* kAbout =
+    "A market-data feed on two multicast groups, and who trades on it.\n\n"
+    "  uroce-feed both [OPTIONS]\n"
+    "  uroce-feed exchange|trader [OPTIONS] -- EAL-ARGUMENTS [-- OPTIONS OF UROCE]\n\n"
+    "Exits with 0 when every check held, with 1 when one did not, with 2 when its own\n"
+    "arguments are wrong.";
+
+// An option whose value is its default.
+template <typename T>
+CLI::Option* add(CLI::App& app, const char* name, T& value, const char* text) {
+  return app.add_option(name, value, text)->capture_default_str();
+}
+
+void add_common(CLI::App& app, Options& options) {
+  add(app, "--group-a", options.groups[0].text, "IPv4 group of feed A");
+  add(app, "--group-b", options.groups[1].text, "IPv4 group of feed B");
+  add(app, "--control-group", options.control.text, "IPv4 group for logins");
+  add(app, "--wait", options.wait_seconds, "seconds to wait for the other side")
+      ->check(CLI::Range(1, 3600));
+}
+
+void add_exchange(CLI::App& app, Options& options) {
+  add(app, "--messages", options.messages, "length of the stream")
+      ->check(CLI::Range(uint64_t{1}, kMessagesMax));
+  add(app, "--rate", options.rate, "messages a second, at most")->check(CLI::Range(1.0, 1e8));
+  add(app, "--batch", options.batch, "messages in a packet, at most")
+      ->check(CLI::Range(1u, kPacketMessagesMax));
+  add(app, "--trigger-every", options.trigger_every, "each Nth message wants an order")
+      ->check(CLI::Range(uint64_t{1}, kMessagesMax));
+  add(app, "--inject-loss", options.inject_loss, "percent of each side's packets")
+      ->check(CLI::Range(0.0, 90.0));
+  add(app, "--seed", options.seed, "of the injected loss");
+  add(app, "--traders", options.traders, "how many to wait for")->check(CLI::Range(1, 16));
+  add(app, "--history", options.history_slots, "messages kept for recovery")
+      ->check(CLI::Range(64, 1 << 24))
+      ->check([](const std::string& text) {
+        return std::has_single_bit(std::strtoul(text.c_str(), nullptr, 10))
+                   ? std::string()
+                   : text + " is no power of two";
+      });
+}
+
+void add_trader(CLI::App& app, Options& options) {
+  app.add_flag_callback(
+      "--no-recovery", [&options] { options.recovery = false; },
+      "leave what both sides lost, instead of READing it from the exchange");
+  add(app, "--patience-us", options.patience_us,
+      "how long after a gap a message counts as lost on both sides")
+      ->check(CLI::Range(1, 1000000));
+}
+
+ib_gid parse_group(const char* option, const std::string& text) {
+  ib_gid gid{};
+  gid.raw[10] = gid.raw[11] = 0xff;
+  if (inet_pton(AF_INET, text.c_str(), gid.raw + 12) != 1 || rdma_is_multicast_gid(&gid) == 0) {
+    throw std::runtime_error(std::string(option) + ": " + text +
+                             " is no IPv4 group: give one of 224.0.0.0 … 239.255.255.255");
+  }
+  return gid;
+}
+
+bool same(const Group& one, const Group& other) {
+  return std::memcmp(one.gid.raw, other.gid.raw, sizeof one.gid.raw) == 0;
+}
+
+// What options cannot say one by one.
+void complete(Options& options) {
+  options.groups[0].gid = parse_group("--group-a", options.groups[0].text);
+  options.groups[1].gid = parse_group("--group-b", options.groups[1].text);
+  options.control.gid = parse_group("--control-group", options.control.text);
+  if (same(options.groups[0], options.groups[1]) || same(options.groups[0], options.control) ||
+      same(options.groups[1], options.control)) {
+    throw std::runtime_error("--group-a, --group-b and --control-group must be three groups");
+  }
+  if (options.role != Role::kBoth && options.start.empty()) {
+    throw std::runtime_error(
+        "which port? EAL's arguments are missing: -- --vdev=net_af_packet0,iface=NAME "
+        "--no-huge --no-pci -m 256 -l 0 -- --port net_af_packet0");
+  }
+  if (options.role == Role::kBoth && options.traders != 1) {
+    throw std::runtime_error("--traders: in one process there is one");
+  }
+}
+
+int refuse(const std::string& sentence) {
+  std::fprintf(stderr, "uroce-feed: %s (uroce-feed --help)\n", sentence.c_str());
+  return 2;
+}
+
+// Returns how many arguments are ours; those behind "--" are for uroce_start().
+int split(int argc, const char* const* argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--") != 0) continue;
+    options.start.assign(argv + i, argv + argc);
+    options.start.front() = argv[0];
+    return i;
+  }
+  return argc;
+}
+
+}  // namespace
+
+int parse_options(int argc, const char* const* argv, Options& options) {
+  const int own = split(argc, argv, options);
+  CLI::App app(kAbout, "uroce-feed");
+  app.require_subcommand(1);
+  CLI::App* exchange = app.add_subcommand("exchange", "publishes, takes orders, answers fills");
+  CLI::App* trader = app.add_subcommand("trader", "arbitrates A and B, sends orders");
+  CLI::App* both = app.add_subcommand("both", "both in one process, joined by memory rings");
+  for (CLI::App* role : {exchange, trader, both}) add_common(*role, options);
+  for (CLI::App* role : {exchange, both}) add_exchange(*role, options);
+  for (CLI::App* role : {trader, both}) add_trader(*role, options);
+  try {
+    app.parse(own, argv);
+    options.role = exchange->parsed() ? Role::kExchange
+                   : trader->parsed() ? Role::kTrader
+                                      : Role::kBoth;
+    complete(options);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const std::exception& wrong) {
+    return refuse(wrong.what());
+  }
+  return -1;
+}
+
+}  // namespace uroce::market

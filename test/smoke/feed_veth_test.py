@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""uroce-feed as an exchange and its traders, a process and a network namespace each.
+
+  feed_veth_test.py UROCE-FEED
+
+Joined by bridges, one for each feed: ports shared with the kernel and of our own, both feeds on one
+port and on two, one trader and two, packets withheld from both feeds.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+FEED = sys.argv[1]
+CPUS = sorted(os.sched_getaffinity(0))
+SECONDS = 60  # longest that a run may take
+MESSAGES, TRIGGERS = 5000, 500
+
+
+def ip(*words):
+    subprocess.run(['ip', *' '.join(words).split()], check=True)
+
+
+class Network:
+    """A namespace for each end and one for the bridges. They take all that is in them along."""
+
+    def __init__(self, ends, ports, shared):
+        self.names = [f'uroce-feed-{end}-{os.getpid()}' for end in range(ends)]
+        self.middle = f'uroce-feed-m-{os.getpid()}'
+        try:
+            for name in (*self.names, self.middle):
+                ip('netns add', name)
+            for port in range(ports):
+                self.join(port, shared)
+        except BaseException:
+            self.remove()
+            raise
+
+    def join(self, port, shared):
+        ip(f'-n {self.middle} link add br{port} type bridge mcast_snooping 0')
+        ip(f'-n {self.middle} link set br{port} up')
+        for end, name in enumerate(self.names):
+            ip(f'link add v{port} netns {name} type veth peer name p{port}x{end} netns',
+               self.middle)
+            ip(f'-n {self.middle} link set p{port}x{end} master br{port} up')
+            if not shared:  # the kernel is to have no address there, not even a link-local one
+                ip(f'netns exec {name} sysctl -qw net.ipv6.conf.v{port}.disable_ipv6=1')
+            ip(f'-n {name} link set v{port} up')
+            if shared:
+                ip(f'-n {name} addr add 10.9.{port}.{end + 1}/24 dev v{port}')
+
+    def remove(self):
+        for name in (*self.names, self.middle):
+            subprocess.run(['ip', 'netns', 'del', name], check=False)
+
+
+def start(network, end, role, ports, shared, options):
+    command = ['ip', 'netns', 'exec', network.names[end], FEED, role, '--wait', '10', *options,
+               '--', '--no-huge', '--no-pci', '-m', '256', '--no-shconf', '--no-telemetry',
+               '--lcores', f'0@{CPUS[end % len(CPUS)]}']
+    own = ['--']
+    for port in range(ports):
+        command.append(f'--vdev=net_af_packet{port},iface=v{port},framesz=2048,blocksz=4096,'
+                       'framecnt=1024')
+        own += ['--port', f'net_af_packet{port}' + (
+            '' if shared else f',own,address=10.9.{port}.{end + 1}/24')]
+    return subprocess.Popen(command + own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True)
+
+
+def run(network, ports, shared):
+    processes = [start(network, 0, 'exchange', ports, shared,
+                       ['--messages', str(MESSAGES), '--rate', '20000', '--inject-loss', '5',
+                        '--traders', str(len(network.names) - 1)])]
+    try:
+        for end in range(1, len(network.names)):
+            processes.append(start(network, end, 'trader', ports, shared,
+                                   ['--patience-us', '5000']))
+        outputs = [process.communicate(timeout=SECONDS)[0] for process in processes]
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+                print(process.communicate()[0], file=sys.stderr)
+    for process, output in zip(processes, outputs):
+        assert process.returncode == 0, outputs
+    return outputs
+
+
+def run_deserted(network):
+    """The exchange goes in the middle of the stream: the trader says so and ends."""
+    exchange = start(network, 0, 'exchange', 1, True, ['--messages', '10000000'])
+    trader = start(network, 1, 'trader', 1, True, [])
+    try:
+        for process in (exchange, trader):
+            process.stdout.readline()
+        time.sleep(3)
+        exchange.terminate()
+        outputs = [process.communicate(timeout=SECONDS)[0] for process in (exchange, trader)]
+    finally:
+        for process in (exchange, trader):
+            process.kill()
+    assert exchange.returncode == trader.returncode == 1, outputs
+    last = [output.splitlines()[-1] for output in outputs]
+    assert last[0] == 'uroce-feed: interrupted', outputs
+    assert last[1] in (
+        'uroce-feed: the connection to the exchange fails: transport retry counter exceeded',
+        'uroce-feed: nothing came from the exchange for 10 s: is it still running?'), outputs
+
+
+def numbers(pattern, output):
+    found = re.search(pattern, output)
+    assert found, f'{pattern} is not in\n{output}'
+    return [int(group) for group in found.groups()]
+
+
+def judge(exchange, traders):
+    withheld = numbers(r'(\d+) packets of A and (\d+) of B withheld', exchange)
+    assert min(withheld) > 0, exchange
+    for output in traders:
+        delivered, recovered, lost = numbers(
+            rf'trader: {MESSAGES} messages: (\d+) delivered, (\d+) recovered, (\d+) lost', output)
+        assert delivered + recovered == MESSAGES and lost == 0, output
+        for side in 'AB':
+            assert numbers(rf'trader: {side} .* (\d+) gaps', output)[0] > 0, output
+        assert numbers(r'trader: (\d+) orders, (\d+) fills', output) == 2 * [TRIGGERS]
+    each = f'{TRIGGERS} orders, {TRIGGERS} fills, 0 orders refused'
+    assert exchange.count(each) == len(traders), exchange
+
+
+def main():
+    if os.geteuid() != 0:
+        print('needs root: network namespaces and packet sockets')
+        sys.exit(77)
+    for title, ends, ports, shared in (('shared ports', 2, 1, True),
+                                       ('own ports, a port for each feed', 2, 2, False),
+                                       ('own ports, two traders', 3, 1, False)):
+        begin = time.monotonic()
+        network = Network(ends, ports, shared)
+        try:
+            exchange, *traders = run(network, ports, shared)
+        finally:
+            network.remove()
+        judge(exchange, traders)
+        print(f'ok: {title} ({time.monotonic() - begin:.0f} s)\n{exchange}{"".join(traders)}',
+              flush=True)
+    network = Network(2, 1, True)
+    try:
+        run_deserted(network)
+    finally:
+        network.remove()
+    print('ok: an exchange that goes')
+
+
+if __name__ == '__main__':
+    main()
