@@ -13,7 +13,9 @@
 #include <uroce/ib_mr.h>
 #include <uroce/ib_netdev.h>
 #include <uroce/ib_qp.h>
+#include <uroce/ib_signature.h>
 #include <uroce/ib_srq.h>
+#include <uroce/ib_stats.h>
 #include <uroce/ib_udata.h>
 
 #ifdef __cplusplus
@@ -46,6 +48,12 @@ struct ib_device_ops {
   int (*modify_cq)(struct ib_cq* cq, __u16 cq_count, __u16 cq_period);
 
   struct ib_mr* (*alloc_mr)(struct ib_pd* pd, enum ib_mr_type mr_type, __u32 max_num_sg);
+  struct ib_mr* (*alloc_mr_integrity)(struct ib_pd* pd, __u32 max_num_data_sg,
+                                      __u32 max_num_meta_sg);
+  int (*check_mr_status)(struct ib_mr* mr, __u32 check_mask, struct ib_mr_status* mr_status);
+
+  struct rdma_hw_stats* (*alloc_hw_port_stats)(struct ib_device* device, __u32 port_num);
+  int (*get_hw_stats)(struct ib_device* device, struct rdma_hw_stats* stats, __u32 port_num);
 
   struct net_device* (*alloc_rdma_netdev)(struct ib_device* device, __u32 port_num,
                                           enum rdma_netdev_t type, const char* name,

@@ -34,6 +34,8 @@ enum ib_mr_type {
   IB_MR_TYPE_INTEGRITY,
 };
 
+struct ib_sig_attrs;
+
 struct ib_mr {
   struct ib_device* device;
   struct ib_pd* pd;
@@ -42,6 +44,8 @@ struct ib_mr {
   __u64 iova;    // the address of byte 0 as work requests and peers name it
   __u64 length;  // bytes
   enum ib_mr_type type;
+  struct ib_sig_attrs*
+      sig_attrs;  // of IB_MR_TYPE_INTEGRITY, for the application to fill; else NULL
 };
 
 // What ib_rereg_user_mr() changes.

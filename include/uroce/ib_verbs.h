@@ -27,9 +27,12 @@
 #define UROCE_IB_VERBS_H
 
 #include <uroce/ib_ah.h>
+#include <uroce/ib_client.h>
 #include <uroce/ib_cq.h>
 #include <uroce/ib_device.h>
 #include <uroce/ib_device_ops.h>
+#include <uroce/ib_dma.h>
+#include <uroce/ib_grh.h>
 #include <uroce/ib_mr.h>
 #include <uroce/ib_multicast.h>
 #include <uroce/ib_netdev.h>
@@ -37,7 +40,9 @@
 #include <uroce/ib_port.h>
 #include <uroce/ib_qp.h>
 #include <uroce/ib_rate.h>
+#include <uroce/ib_signature.h>
 #include <uroce/ib_srq.h>
+#include <uroce/ib_stats.h>
 #include <uroce/ib_types.h>
 #include <uroce/ib_udata.h>
 #include <uroce/ib_xrc.h>

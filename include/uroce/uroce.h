@@ -57,12 +57,13 @@ int uroce_adopt(int argc, const char* const* argv, struct uroce_context** contex
 int uroce_poll(struct uroce_context* context);
 
 /*
- * Stops everything in order: refuses new work, lets ACKs that are owed go out, leaves all groups,
+ * Stops everything in order: tells clients of the devices (ib_client.h), waits until nobody holds
+ * one by ib_device_try_get(), refuses new work, lets ACKs that are owed go out, leaves all groups,
  * gives filters and addresses back, frees the packet buffers (their number is checked), closes the
  * ports, and cleans EAL up if uroce_start started it. Verbs objects that are left are freed: their
  * handles are dead, no call may name them any more, and memory that was registered is the
- * application's alone again. No other thread is inside a call of this library. Takes at most about
- * two seconds.
+ * application's alone again. No other thread is inside a call of this library, but that it may put
+ * a device back. Takes at most about two seconds when nobody holds one.
  *
  * 0; -EBUSY: a packet buffer was not given back (the sentence says how many); everything else is
  * closed all the same and `context` is gone in either case.

@@ -171,6 +171,11 @@ class Device {
   uint32_t qp_max() const;
   uint32_t mr_max() const;
   uint32_t engine_count() const { return static_cast<uint32_t>(caller_.engine_count()); }
+  // For any thread at any time.
+  Time now() const { return caller_.now(); }
+  const transport::TransportCounters& counters(uint32_t engine) {
+    return caller_.seat(engine).engine().counters();
+  }
   PortState port_state();
   // Entry of the GID table: -EINVAL, -ENODATA. Index of an address: -ENOENT.
   int query_gid(int64_t index, Gid& gid);

@@ -11,9 +11,11 @@
 
 #include "base/log.h"
 #include "engine/host_side.h"
+#include "nic/eal_memory.h"
 #include "nic/lcore_identity.h"
 #include "start/port_plan.h"
 #include "verbs/face.h"
+#include "verbs/registered_memory.h"
 #include "worker/quiet.h"
 
 namespace uroce::start {
@@ -138,6 +140,8 @@ absl::Status Context::start_devices() {
                                                  strerror(-error)));
     }
   }
+  verbs::RegisteredMemory::instance().set_lookup(nic::find_eal_memory);
+  for (auto& unit : units_) verbs::announce_device(unit->handle);
   return absl::OkStatus();
 }
 
@@ -227,6 +231,8 @@ void Context::run_until_quiet(Duration limit) {
 
 absl::Status Context::stop() {
   stopped_ = true;
+  for (auto& unit : units_) verbs::withdraw_device(unit->handle);
+  verbs::RegisteredMemory::instance().set_lookup(nullptr);
   run_until_quiet(kDrainLimit);  // ACKs that are owed
   for (auto& unit : units_) unit->device().shut_down();
   run_until_quiet(kLeaveLimit);  // leaves, and flushed work

@@ -75,7 +75,7 @@ ib_ah* driver::create_user_ah(ib_pd* pd, rdma_ah_attr* ah_attr, ib_udata* /*udat
 }
 
 int driver::modify_ah(ib_ah* ah, rdma_ah_attr* ah_attr) {
-  device::AhAttributes path;
+  uroce::device::AhAttributes path;
   if (const int error = to_path(*ah_attr, path); error != 0) return error;
   return device_of(*ah->pd).modify_ah(*of(ah).object, path);
 }

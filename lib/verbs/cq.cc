@@ -59,7 +59,7 @@ int ib_destroy_cq(ib_cq* cq) { return ib_destroy_cq_user(cq, nullptr); }
 
 int ib_destroy_cq_user(ib_cq* cq, ib_udata* udata) {
   if (!uroce_udata_is_empty(udata)) return -EINVAL;
-  return end_object(of(cq), cq, [cq](const device::Quiesce& quiesce) {
+  return end_object(of(cq), cq, [cq](const uroce::device::Quiesce& quiesce) {
     return of(cq->device).object->destroy_cq(of(cq).handle, quiesce);
   });
 }

@@ -101,6 +101,7 @@ ib_device* open_device(device::Device& device) {
 }
 
 void close_device(ib_device* ibdev) {
+  withdraw_device(ibdev);
   Device& device = of(ibdev);
   device.object->set_event_sink(nullptr, nullptr);
   {
@@ -126,7 +127,7 @@ int ib_query_device(ib_device* device, ib_device_attr* device_attr) {
 
 int ib_query_port(ib_device* device, __u32 port_num, ib_port_attr* port_attr) {
   if (!rdma_is_port_valid(device, port_num)) return -EINVAL;
-  const device::PortState port = of(device).object->port_state();
+  const uroce::device::PortState port = of(device).object->port_state();
   *port_attr = {};
   port_attr->subnet_prefix = 0xFE80ull << 48;
   port_attr->state = port.info.link_up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
@@ -138,7 +139,7 @@ int ib_query_port(ib_device* device, __u32 port_num, ib_port_attr* port_attr) {
   port_attr->gid_tbl_len = static_cast<int>(of(device).object->limits().gid_table_length);
   port_attr->ip_gids = 1;
   port_attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_IP_BASED_GIDS;
-  port_attr->max_msg_sz = device::kMessageBytesMax;
+  port_attr->max_msg_sz = uroce::device::kMessageBytesMax;
   port_attr->bad_pkey_cntr = saturated(port.pkey_violations);
   port_attr->qkey_viol_cntr = saturated(port.qkey_violations);
   port_attr->pkey_tbl_len = 1;

@@ -24,6 +24,10 @@ constinit const ib_device_ops kOps{
     .query_qp = query_qp,
     .modify_cq = modify_cq,
     .alloc_mr = alloc_mr,
+    .alloc_mr_integrity = alloc_mr_integrity,
+    .check_mr_status = check_mr_status,
+    .alloc_hw_port_stats = alloc_hw_port_stats,
+    .get_hw_stats = get_hw_stats,
     .alloc_rdma_netdev = nullptr,  // a port's network interface is not ours to make
     .add_gid = nullptr,            // the GID table is made of the port's addresses
     .del_gid = nullptr,
@@ -122,6 +126,22 @@ int rdma_set_cq_moderation(ib_cq* cq, __u16 cq_count, __u16 cq_period) {
 
 ib_mr* ib_alloc_mr(ib_pd* pd, ib_mr_type mr_type, __u32 max_num_sg) {
   return call(pd->device->ops->alloc_mr, pd, mr_type, max_num_sg);
+}
+
+ib_mr* ib_alloc_mr_integrity(ib_pd* pd, __u32 max_num_data_sg, __u32 max_num_meta_sg) {
+  return call(pd->device->ops->alloc_mr_integrity, pd, max_num_data_sg, max_num_meta_sg);
+}
+
+int ib_check_mr_status(ib_mr* mr, __u32 check_mask, ib_mr_status* mr_status) {
+  return call(mr->device->ops->check_mr_status, mr, check_mask, mr_status);
+}
+
+rdma_hw_stats* ib_alloc_hw_port_stats(ib_device* device, __u32 port_num) {
+  return call(device->ops->alloc_hw_port_stats, device, port_num);
+}
+
+int ib_get_hw_stats(ib_device* device, rdma_hw_stats* stats, __u32 port_num) {
+  return call(device->ops->get_hw_stats, device, stats, port_num);
 }
 
 net_device* rdma_alloc_netdev(ib_device* device, __u32 port_num, rdma_netdev_t type,

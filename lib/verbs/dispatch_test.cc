@@ -58,6 +58,17 @@ TEST_F(StubDevice, WithAnEmptyTableCanDoNothing) {
   EXPECT_EQ(PTR_ERR(rdma_create_ah(&pd_, &ah_attr, 0)), -EOPNOTSUPP);
   EXPECT_EQ(PTR_ERR(rdma_create_user_ah(&pd_, &ah_attr, nullptr)), -EOPNOTSUPP);
   EXPECT_EQ(PTR_ERR(ib_alloc_mr(&pd_, IB_MR_TYPE_MEM_REG, 1)), -EOPNOTSUPP);
+  EXPECT_EQ(PTR_ERR(ib_alloc_mr_integrity(&pd_, 1, 1)), -EOPNOTSUPP);
+}
+
+// MR-04.
+TEST_F(StubDevice, WithoutSignaturesLeavesTheStatusAsItWas) {
+  ib_mr mr{};
+  mr.device = &device_;
+  ib_mr_status status{};
+  status.fail_status = 77;
+  EXPECT_EQ(ib_check_mr_status(&mr, IB_MR_CHECK_SIG_STATUS, &status), -EOPNOTSUPP);
+  EXPECT_EQ(status.fail_status, 77u);
 }
 
 // CQ-05.

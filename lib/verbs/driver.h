@@ -22,6 +22,10 @@ int modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask, ib_udata* udata)
 int query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask, ib_qp_init_attr* qp_init_attr);
 int modify_cq(ib_cq* cq, __u16 cq_count, __u16 cq_period);
 ib_mr* alloc_mr(ib_pd* pd, ib_mr_type mr_type, __u32 max_num_sg);
+ib_mr* alloc_mr_integrity(ib_pd* pd, __u32 max_num_data_sg, __u32 max_num_meta_sg);
+int check_mr_status(ib_mr* mr, __u32 check_mask, ib_mr_status* mr_status);
+rdma_hw_stats* alloc_hw_port_stats(ib_device* device, __u32 port_num);
+int get_hw_stats(ib_device* device, rdma_hw_stats* stats, __u32 port_num);
 
 extern const ib_device_ops kOps;
 

@@ -17,6 +17,11 @@ namespace uroce::verbs {
 // then.
 ib_device* open_device(device::Device& device);
 void close_device(ib_device* ibdev);
+// Tells clients (ib_client.h) of a device that has started; withdrawing tells them that it goes,
+// and returns when nobody holds it any more. Every verb works meanwhile. close_device() withdraws
+// what was not withdrawn.
+void announce_device(ib_device* ibdev);
+void withdraw_device(ib_device* ibdev);
 device::Device& device_of(const ib_device* ibdev);
 
 // Calls the handler that an engine's event is for, if it still has an object and a handler; logs a

@@ -5,6 +5,7 @@
 
 namespace {
 
+// K1-01 … K1-12.
 TEST(FlowLabel, K1LabelToPort) {
   struct Row {
     __u32 label;
@@ -19,6 +20,7 @@ TEST(FlowLabel, K1LabelToPort) {
   }
 }
 
+// K2-01 … K2-11.
 TEST(FlowLabel, K2QpnsToLabelInBothDirections) {
   struct Row {
     __u32 local;
@@ -44,6 +46,7 @@ TEST(FlowLabel, K2QpnsToLabelInBothDirections) {
   }
 }
 
+// K3-01 … K3-06.
 TEST(FlowLabel, K3ALabelDecidesUnlessItIsZero) {
   EXPECT_EQ(rdma_get_udp_sport(0x12345, 0x5, 0x6), 0xE341);
   EXPECT_EQ(rdma_get_udp_sport(0x12345, 0x11, 0x12), 0xE341);

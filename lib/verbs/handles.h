@@ -6,6 +6,8 @@
 
 #include <uroce/ib_verbs.h>
 
+#include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "device/device.h"
 #include "device/objects.h"
 #include "verbs/object_store.h"
+#include "verbs/registered_memory.h"
 
 namespace uroce::verbs {
 
@@ -21,6 +24,12 @@ struct Device : ib_device {
   std::mutex handlers_lock;
   ib_event_handler* handlers = nullptr;  // newest first
   ObjectStore objects;                   // Pd … Qp
+
+  std::mutex clients_lock;  // all below
+  bool announced = false;   // clients know of it, and it may be held
+  uint32_t references = 0;
+  std::condition_variable references_gone;
+  std::map<const ib_client*, void*> client_data;  // of the clients that want it
 };
 
 struct Pd : ib_pd {
@@ -33,7 +42,23 @@ struct Mr : ib_mr {
   __u32 pieces_max = 0;
   __u8* mapped = nullptr;
   bool writable = false;
+  // Of ib_alloc_mr_integrity().
+  __u32 tuple_pieces_max = 0;
+  const __u8* tuples = nullptr;  // nullptr: between the blocks
+  ib_sig_attrs signature{};
+  RegisteredMemory::Hold registered;  // of ib_reg_user_mr()
 };
+
+// Pieces of memory that continue one another.
+struct MappedPieces {
+  int count = 0;  // or a negative errno, and then nothing else
+  __u64 start = 0;
+  __u64 bytes = 0;
+  bool writable = false;
+};
+// The first pieces of the list that are one range, which begins *offset bytes into the first
+// (nullptr: 0). -EINVAL, -EFAULT: as ib_map_mr_sg().
+MappedPieces map_pieces(const scatterlist* sg, int count, const unsigned int* offset);
 
 struct Mw : ib_mw {
   device::Mw* object = nullptr;

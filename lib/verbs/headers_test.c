@@ -4,6 +4,11 @@
 #include <linux/types.h>
 #include <uroce/ib_verbs.h>
 
+#include "verbs/kernel_names_fixture.h"
+
+int kernel_names_in_c(void);
+int kernel_names_in_c(void) { return uroce_kernel_names(); }
+
 // Uses names of all three, so that none hides another.
 int headers_in_c(void);
 int headers_in_c(void) {

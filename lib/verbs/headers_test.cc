@@ -6,7 +6,10 @@
 #include <linux/types.h>
 #include <uroce/ib_verbs.h>
 
+#include "verbs/kernel_names_fixture.h"
+
 extern "C" int headers_in_c(void);
+extern "C" int kernel_names_in_c(void);
 extern "C" int headers_without_kernel_names(void);
 
 namespace {
@@ -18,6 +21,12 @@ TEST(Headers, LiveBesideLibibverbsInCAndCxx) {
   EXPECT_EQ(static_cast<int>(theirs), static_cast<int>(IB_QPT_UD));
 }
 
+TEST(Headers, EveryNameOfTheKernelLinksInCAndCxx) {
+  EXPECT_EQ(uroce_kernel_names(), 97);
+  EXPECT_EQ(kernel_names_in_c(), 97);
+}
+
+// MR-01.
 TEST(Headers, G1AndH1Numbers) {
   EXPECT_EQ(IB_QPS_ERR, 6);
   EXPECT_EQ(IB_QPT_XRC_TGT, 10);
@@ -32,6 +41,11 @@ TEST(Headers, G1AndH1Numbers) {
   EXPECT_EQ(IB_ACCESS_FLUSH_PERSISTENT, 512);
   EXPECT_EQ(IB_EVENT_WQ_FATAL, 19);
   EXPECT_EQ(IB_EVENT_GID_CHANGE, 18);
+  EXPECT_EQ(IB_MR_TYPE_MEM_REG, 0);
+  EXPECT_EQ(IB_MR_TYPE_SG_GAPS, 1);
+  EXPECT_EQ(IB_MR_TYPE_DM, 2);
+  EXPECT_EQ(IB_MR_TYPE_USER, 3);
+  EXPECT_EQ(IB_MR_TYPE_DMA, 4);
   EXPECT_EQ(IB_MR_TYPE_INTEGRITY, 5);
   EXPECT_EQ(RDMA_AH_ATTR_TYPE_ROCE, 2);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <climits>
 #include <new>
 
 #include "device/memory_probe.h"
@@ -27,7 +28,7 @@ void show(Mr& mr) {
 }
 
 // How many of the pieces continue one another, and how long they are together.
-uint32_t contiguous(const scatterlist* sg, uint32_t count, uint64_t& bytes) {
+uint32_t contiguous(const scatterlist* sg, uint32_t count, __u64& bytes) {
   uint32_t pieces = 0;
   bytes = 0;
   while (pieces < count) {
@@ -42,6 +43,23 @@ uint32_t contiguous(const scatterlist* sg, uint32_t count, uint64_t& bytes) {
 
 }  // namespace
 
+MappedPieces verbs::map_pieces(const scatterlist* sg, int count, const unsigned int* offset) {
+  const __u64 skipped = offset != nullptr ? *offset : 0;
+  if (count < 1 || skipped >= sg[0].length) return {.count = -EINVAL};
+  MappedPieces mapped;
+  const uint32_t pieces = contiguous(sg, static_cast<uint32_t>(count), mapped.bytes);
+  if (pieces == 0) return {.count = -EINVAL};
+  mapped.start = sg[0].dma_address + skipped;
+  mapped.bytes -= skipped;
+  // What it may be used for is known only when it is registered.
+  mapped.writable = uroce::device::probe_memory(mapped.start, mapped.bytes, true) == 0;
+  if (!mapped.writable && uroce::device::probe_memory(mapped.start, mapped.bytes, false) != 0) {
+    return {.count = -EFAULT};
+  }
+  mapped.count = static_cast<int>(pieces);
+  return mapped;
+}
+
 ib_mr* ib_reg_user_mr(ib_pd* pd, __u64 start, __u64 length, __u64 virt_addr, int mr_access_flags) {
   auto* mr = new (std::nothrow) Mr{};
   if (mr == nullptr) return error_pointer<ib_mr>(-ENOMEM);
@@ -55,6 +73,7 @@ ib_mr* ib_reg_user_mr(ib_pd* pd, __u64 start, __u64 length, __u64 virt_addr, int
   mr->pd = pd;
   mr->type = IB_MR_TYPE_USER;
   show(*mr);
+  mr->registered = RegisteredMemory::instance().hold(pd->device, start, length);
   of(pd->device).objects.keep(mr);
   return mr;
 }
@@ -65,17 +84,20 @@ int ib_rereg_user_mr(ib_mr* mr, int flags, __u64 start, __u64 length, __u64 virt
   if (flags == 0 || (flags & ~kAll) != 0) return -EINVAL;
   const bool moves = (flags & IB_MR_REREG_PD) != 0;
   if (moves && (pd == nullptr || pd->device != mr->device)) return -EINVAL;
-  const device::MemoryChange change{.translation = (flags & IB_MR_REREG_TRANS) != 0,
-                                    .start = start,
-                                    .length = length,
-                                    .iova = virt_addr,
-                                    .rights = (flags & IB_MR_REREG_ACCESS) != 0,
-                                    .access = static_cast<__u32>(mr_access_flags),
-                                    .pd = moves ? of(pd).object : nullptr};
+  const uroce::device::MemoryChange change{.translation = (flags & IB_MR_REREG_TRANS) != 0,
+                                           .start = start,
+                                           .length = length,
+                                           .iova = virt_addr,
+                                           .rights = (flags & IB_MR_REREG_ACCESS) != 0,
+                                           .access = static_cast<__u32>(mr_access_flags),
+                                           .pd = moves ? of(pd).object : nullptr};
   const int error = device_of(*mr->pd).reregister_memory(*of(mr).object, change);
   if (error != 0) return error;
   if (moves) mr->pd = pd;
   show(of(mr));
+  if (change.translation) {
+    of(mr).registered = RegisteredMemory::instance().hold(mr->device, start, length);
+  }
   return 0;
 }
 
@@ -103,23 +125,15 @@ ib_mr* driver::alloc_mr(ib_pd* pd, ib_mr_type mr_type, __u32 max_num_sg) {
 int ib_map_mr_sg(ib_mr* mr, scatterlist* sg, int sg_nents, unsigned int* sg_offset,
                  unsigned int page_size) {
   Mr& region = of(mr);
-  const __u64 offset = sg_offset != nullptr ? *sg_offset : 0;
-  if (region.pieces_max == 0 || sg_nents < 1 || offset >= sg[0].length) return -EINVAL;
-  if (!std::has_single_bit(page_size)) return -EINVAL;
-  const __u32 count = std::min(static_cast<__u32>(sg_nents), region.pieces_max);
-  uint64_t bytes = 0;
-  const uint32_t pieces = contiguous(sg, count, bytes);
-  if (pieces == 0) return -EINVAL;
-  const __u64 start = sg[0].dma_address + offset;
-  bytes -= offset;
-  // What it may be used for is known only when it is registered.
-  const bool writable = device::probe_memory(start, bytes, true) == 0;
-  if (!writable && device::probe_memory(start, bytes, false) != 0) return -EFAULT;
-  region.mapped = reinterpret_cast<__u8*>(start);
-  region.writable = writable;
-  mr->iova = start;
-  mr->length = bytes;
-  return static_cast<int>(pieces);
+  if (region.pieces_max == 0 || !std::has_single_bit(page_size)) return -EINVAL;
+  const int most = static_cast<int>(std::min<__u32>(region.pieces_max, INT_MAX));
+  const MappedPieces mapped = map_pieces(sg, std::min(sg_nents, most), sg_offset);
+  if (mapped.count < 0) return mapped.count;
+  region.mapped = reinterpret_cast<__u8*>(mapped.start);
+  region.writable = mapped.writable;
+  mr->iova = mapped.start;
+  mr->length = mapped.bytes;
+  return mapped.count;
 }
 
 int ib_dereg_mr(ib_mr* mr) { return ib_dereg_mr_user(mr, nullptr); }

@@ -9,6 +9,7 @@ namespace {
 
 class McastTest : public FaceTest {
  protected:
+  explicit McastTest(const device::TestBedOptions& options = {}) : FaceTest(options) {}
   int attach(ib_qp* qp, const Gid& group, __u16 lid = 0) {
     ib_gid gid = gid_of(group);
     return ib_attach_mcast(qp, &gid, lid);
@@ -84,6 +85,40 @@ TEST_F(McastTest, EveryMemberGetsOneCopyAndADetachedOneNone) {
   EXPECT_EQ(received(sender, handle_to(device::kTestGroup6, 2), a), 1u) << "the other group stays";
   EXPECT_EQ(detach(b, device::kTestGroup), 0);
   EXPECT_EQ(detach(a, device::kTestGroup6), 0);
+}
+
+class McastWithLimitsOfRxe : public McastTest {
+ protected:
+  McastWithLimitsOfRxe() : McastTest({.limits = {.group_qp_max = 56}}) {}
+};
+
+// MC-08.
+TEST_F(McastWithLimitsOfRxe, The57thMemberIsOneTooMany) {
+  EXPECT_EQ(ibdev_->attrs.max_mcast_qp_attach, 56);
+  std::vector<ib_qp*> members;
+  members.reserve(57);
+  for (int i = 0; i < 57; ++i) members.push_back(make(IB_QPT_UD));
+  for (size_t i = 0; i < 56; ++i) ASSERT_EQ(attach(members[i], device::kTestGroup), 0) << i;
+  EXPECT_EQ(attach(members[56], device::kTestGroup), -ENOMEM);
+  EXPECT_EQ(attach(members[0], device::kTestGroup), 0) << "it is one already";
+  ASSERT_EQ(detach(members[0], device::kTestGroup), 0);
+  EXPECT_EQ(attach(members[56], device::kTestGroup), 0);
+  for (size_t i = 1; i < 57; ++i) EXPECT_EQ(detach(members[i], device::kTestGroup), 0) << i;
+}
+
+// MF-04: 239.129.2.3 has the MAC address of 239.1.2.3.
+TEST_F(McastTest, AGroupWithTheSameMacIsAnotherGroup) {
+  ib_qp* sender = make(IB_QPT_UD);
+  bring_to(sender, IB_QPS_RTS);
+  ib_qp* member = listener(4);
+  const Gid twin = Gid::from_ipv4(0xEF810203);
+  ASSERT_EQ(attach(member, device::kTestGroup), 0);
+  EXPECT_EQ(received(sender, handle_to(twin), member), 0u);
+  EXPECT_EQ(received(sender, handle_to(device::kTestGroup), member), 1u);
+  ASSERT_EQ(attach(member, twin), 0);
+  EXPECT_EQ(received(sender, handle_to(twin), member), 1u);
+  EXPECT_EQ(detach(member, twin), 0);
+  EXPECT_EQ(detach(member, device::kTestGroup), 0);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class MwTest : public KeyWorkTest {
   ib_mr* mr_;
 };
 
+// MR-11.
 TEST_F(MwTest, TypeOneIsBoundUsedBoundElsewhereAndUnbound) {
   ib_mw* mw = alloc(IB_MW_TYPE_1);
   const __u32 first = ib_inc_rkey(mw->rkey);
@@ -32,6 +33,7 @@ TEST_F(MwTest, TypeOneIsBoundUsedBoundElsewhereAndUnbound) {
   ASSERT_EQ(outcome(), IB_WC_SUCCESS);
   ASSERT_EQ(write_at(second, 512), IB_WC_SUCCESS);
   EXPECT_EQ(ib_dereg_mr(mr_), -EINVAL);
+  ASSERT_EQ(write_at(second, 512), IB_WC_SUCCESS) << "the region goes on";
   ASSERT_EQ(post_bind(mw, ib_inc_rkey(second), nullptr, 0, 0), 0);
   ASSERT_EQ(outcome(), IB_WC_SUCCESS);
   EXPECT_EQ(write_at(second, 512), IB_WC_REM_ACCESS_ERR);

@@ -62,6 +62,13 @@ TEST_F(PortTest, GroupsNeedNoAdministrator) {
   EXPECT_EQ(ib_detach_mcast(qp, &gid, 0), 0);
 }
 
+// ND-01.
+TEST_F(PortTest, NoNetworkDeviceIsMade) {
+  for (const auto type : {RDMA_NETDEV_IPOIB, RDMA_NETDEV_OPA_VNIC}) {
+    EXPECT_EQ(PTR_ERR(rdma_alloc_netdev(ibdev_, 1, type, "ib%d", 0, nullptr)), -EOPNOTSUPP);
+  }
+}
+
 // CP-16.
 TEST_F(PortTest, ATableOfGidsIsADevicesWithBothFunctions) {
   EXPECT_FALSE(rdma_cap_roce_gid_table(ibdev_, 1)) << "ours is made of the port's addresses";

@@ -181,7 +181,7 @@ using namespace uroce::verbs;
 
 int ib_post_send(ib_qp* qp, const ib_send_wr* send_wr, const ib_send_wr** bad_send_wr) {
   QpHandle& handle = of(qp).handle;
-  const device::SpinGuard guard(handle.send_lock, handle.exclusive);
+  const uroce::device::SpinGuard guard(handle.send_lock, handle.exclusive);
   WorkQueue& queue = handle.queues->send;
   const uint32_t first = queue.producer.load(std::memory_order_relaxed);
   uint32_t tail = first;
@@ -203,7 +203,7 @@ int ib_post_send(ib_qp* qp, const ib_send_wr* send_wr, const ib_send_wr** bad_se
 
 int ib_post_recv(ib_qp* qp, const ib_recv_wr* recv_wr, const ib_recv_wr** bad_recv_wr) {
   QpHandle& handle = of(qp).handle;
-  const device::SpinGuard guard(handle.recv_lock, handle.exclusive);
+  const uroce::device::SpinGuard guard(handle.recv_lock, handle.exclusive);
   transport::ReceiveQueue& queue = handle.queues->recv;
   const uint32_t first = queue.producer.load(std::memory_order_relaxed);
   uint32_t tail = first;
@@ -231,8 +231,8 @@ int ib_post_recv(ib_qp* qp, const ib_recv_wr* recv_wr, const ib_recv_wr** bad_re
 
 // The engine looks for a request when a packet needs one: nothing to ring.
 int ib_post_srq_recv(ib_srq* srq, const ib_recv_wr* recv_wr, const ib_recv_wr** bad_recv_wr) {
-  device::SrqHandle& handle = of(srq).handle;
-  const device::SpinGuard guard(handle.post_lock, handle.exclusive);
+  uroce::device::SrqHandle& handle = of(srq).handle;
+  const uroce::device::SpinGuard guard(handle.post_lock, handle.exclusive);
   transport::SrqPoster& poster = handle.poster;
   transport::ReceiveQueue& queue = poster.posting->queue;
   const auto full = [&poster](uint32_t index) { return poster.full_at(index); };

@@ -171,7 +171,7 @@ ib_qp* driver::create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
 
 int driver::modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask, ib_udata* udata) {
   // IBA 11.2.5.2.
-  device::QpChange change;
+  uroce::device::QpChange change;
   change.mask = static_cast<uint32_t>(qp_attr_mask);
   if (change.mask >= 1u << 21) return -EOPNOTSUPP;
   if ((qp_attr_mask & IB_QP_AV) != 0) {
@@ -188,14 +188,14 @@ int driver::modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask, ib_udata
 
 int driver::query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
                      ib_qp_init_attr* qp_init_attr) {
-  device::QpChange now;
+  uroce::device::QpChange now;
   if (const int error = device_of(*qp).query_qp(real_of(*qp).handle, now); error != 0) return error;
   *qp_attr = {};
   from_attributes(now.attributes, *qp_attr);
   if ((now.mask & transport::kAttrAv) != 0) from_path(now.path, qp_attr->ah_attr);
   qp_attr->cap = granted(real_of(*qp).handle.capabilities);
 
-  const device::Qp& object = *real_of(*qp).handle.object;
+  const uroce::device::Qp& object = *real_of(*qp).handle.object;
   *qp_init_attr = {};
   qp_init_attr->event_handler = qp->event_handler;
   qp_init_attr->qp_context = qp->qp_context;
@@ -217,7 +217,7 @@ int ib_destroy_qp(ib_qp* qp) { return ib_destroy_qp_user(qp, nullptr); }
 int ib_destroy_qp_user(ib_qp* qp, ib_udata* udata) {
   if (!uroce_udata_is_empty(udata)) return -EINVAL;
   if (is_target_handle(*qp)) return close_handle(*qp);
-  return end_object(of(qp), qp, [qp](const device::Quiesce& quiesce) {
+  return end_object(of(qp), qp, [qp](const uroce::device::Quiesce& quiesce) {
     return device_of(*qp).destroy_qp(of(qp).handle, quiesce);
   });
 }

@@ -28,12 +28,12 @@ ib_srq* driver::create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
   srq->srq_context = srq_init_attr->srq_context;
   srq->srq_type = srq_init_attr->srq_type;
   ib_srq* const user = srq;
-  const device::SrqRequest request{.xrcd = xrc ? of(ext.xrc.xrcd).object : nullptr,
-                                   .cq = xrc ? of(ext.cq).handle.object : nullptr,
-                                   .wr_max = srq_init_attr->attr.max_wr,
-                                   .sge_max = srq_init_attr->attr.max_sge,
-                                   .limit = srq_init_attr->attr.srq_limit,
-                                   .user = user};
+  const uroce::device::SrqRequest request{.xrcd = xrc ? of(ext.xrc.xrcd).object : nullptr,
+                                          .cq = xrc ? of(ext.cq).handle.object : nullptr,
+                                          .wr_max = srq_init_attr->attr.max_wr,
+                                          .sge_max = srq_init_attr->attr.max_sge,
+                                          .limit = srq_init_attr->attr.srq_limit,
+                                          .user = user};
   if (const int error = device_of(*pd).create_srq(*of(pd).object, request, srq->handle);
       error != 0) {
     delete srq;
@@ -60,7 +60,7 @@ int driver::modify_srq(ib_srq* srq, ib_srq_attr* srq_attr, ib_srq_attr_mask mask
 }
 
 int driver::query_srq(ib_srq* srq, ib_srq_attr* srq_attr) {
-  const device::SrqState now = device_of(*srq->pd).query_srq(of(srq).handle);
+  const uroce::device::SrqState now = device_of(*srq->pd).query_srq(of(srq).handle);
   *srq_attr = {.max_wr = now.wr_max, .max_sge = now.sge_max, .srq_limit = now.limit};
   return 0;
 }
@@ -69,7 +69,7 @@ int ib_destroy_srq(ib_srq* srq) { return ib_destroy_srq_user(srq, nullptr); }
 
 int ib_destroy_srq_user(ib_srq* srq, ib_udata* udata) {
   if (!uroce_udata_is_empty(udata)) return -EINVAL;
-  return end_object(of(srq), srq, [srq](const device::Quiesce& quiesce) {
+  return end_object(of(srq), srq, [srq](const uroce::device::Quiesce& quiesce) {
     return device_of(*srq->pd).destroy_srq(of(srq).handle, quiesce);
   });
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Installs into an empty folder and uses the result as a stranger would: pkg-config, cc, run.
 
-  install_test.py BUILD_DIRECTORY USER.C
+  install_test.py BUILD_DIRECTORY USER.C FOLDER_OF_ITS_HEADERS
 
 Also holds that the library exports only names of ours, and that its headers ask for nothing that
 is not installed with it.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-EXPORTS = re.compile(r'^(uroce_|ib_|rdma_|UROCE_)')
+EXPORTS = re.compile(r'^(uroce_|ib_|rdma_|mult_to_ib_rate$|UROCE_)')
 
 
 def output(command, **environment):
@@ -42,6 +42,7 @@ def check_exports(library):
 
 def main():
     build, user = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    headers = sys.argv[3]
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder, 'root')
         output(['meson', 'install', '-C', build, '--no-rebuild', '--destdir', root])
@@ -52,6 +53,7 @@ def main():
         version = output(['pkg-config', '--modversion', 'uroce'], **pkg_config).strip()
         program = pathlib.Path(folder, 'user')
         output(['cc', '-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', user, '-o', program,
+                f'-I{headers}',
                 f'-DUROCE_WANTED_VERSION="{version}"'] + flags)
         print(output([program], LD_LIBRARY_PATH=str(library.parent)), end='')
         needed = output(['readelf', '-d', program])

@@ -5,6 +5,8 @@
 #include <uroce/ib_verbs.h>
 #include <uroce/uroce.h>
 
+#include "verbs/kernel_names_fixture.h"
+
 static int fail(const char* what) {
   fprintf(stderr, "%s\n", what);
   return 1;
@@ -20,6 +22,7 @@ static int calls_without_a_device(void) {
   if (!IS_ERR(ERR_PTR(-ENOMEM)) || PTR_ERR(ERR_PTR(-ENOMEM)) != -ENOMEM) {
     return fail("error pointers do not carry their errno");
   }
+  if (uroce_kernel_names() != 97) return fail("not every name of the kernel is there");
   return strcmp(uroce_version(), UROCE_WANTED_VERSION) == 0 ? 0 : fail("another version");
 }
 

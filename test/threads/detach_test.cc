@@ -39,7 +39,7 @@ class GroupSender {
   std::thread thread_;
 };
 
-// Attaches, hears, detaches and then must hear nothing, again and again.
+// MC-48: attaches, hears, detaches and then must hear nothing, again and again.
 void come_and_go(Bed& bed, const GroupSender& sender, const Gid& group, int rounds) {
   End member(bed, IB_QPT_UD);
   member.activate();

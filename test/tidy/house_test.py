@@ -7,6 +7,8 @@ import unittest
 
 import cases
 import conformance
+import kernel_verbs
+import man_pages
 import rules
 import tree
 
@@ -177,6 +179,42 @@ class HouseRules(unittest.TestCase):
             self.assertIn('| C9-105 |  | `lib/base/psn_test.cc` |', text)
             path.write_text('// Nothing.\n')
             self.assertNotEqual(text, conformance.page(tree.Tree(folder)))
+
+    def test_a_kernel_name_needs_its_header_its_use_and_its_tests(self):
+        listed = '[ib_go]\nheader = "ib_go.h"\ntests = "GO-01…GO-02"\n'
+        good = {kernel_verbs.LIST: listed, kernel_verbs.FIXTURE: 'X(ib_go)\n',
+                'include/uroce/ib_go.h': 'int ib_go(void);\n',
+                'lib/base/psn_test.cc': '// GO-01 … GO-02.\n'}
+
+        def rule(whole):
+            return kernel_verbs.breaches(whole, kernel_verbs.read_names(whole))
+        self.assertEqual([], self.breaches(rule, good))
+        for name, text, said in (
+                (kernel_verbs.LIST, listed + 'state = "stub"\n', 'no such state'),
+                (kernel_verbs.FIXTURE, '', 'does not use ib_go'),
+                ('include/uroce/ib_go.h', '// ib_go\n', 'does not declare ib_go'),
+                ('lib/base/psn_test.cc', '// GO-01\n', 'tagged GO-02')):
+            found = self.breaches(rule, {**good, name: text})
+            self.assertEqual(1, len(found), found)
+            self.assertIn(said, found[0])
+
+    def test_a_call_needs_its_page_and_the_page_its_prototype(self):
+        page = ('.TH ib_go 3 "" uroce "uroce"\n.SH NAME\nib_go \\- goes\n.SH SYNOPSIS\n.nf\n.sp\n'
+                '.BI "int ib_go(struct ib_qp *" qp );\n.fi\n' + ''.join(
+                    f'.SH "{section}"\nWords.\n' for section in man_pages.SECTIONS[2:]))
+        good = {'include/uroce/ib_qp.h': 'int ib_go(struct ib_qp* qp);\n',
+                man_pages.BUILD: "'ib_go.3'", man_pages.PAGES + 'ib_go.3': page}
+        self.assertEqual([], self.breaches(man_pages.breaches, good))
+        for name, text, said in (
+                ('include/uroce/ib_qp.h', 'int ib_go(struct ib_qp* qp, int how);\n', 'header says'),
+                (man_pages.BUILD, '', 'does not install'),
+                (man_pages.PAGES + 'ib_go.3', page.replace('THREADS', 'BUGS'), 'sections'),
+                (man_pages.PAGES + 'ib_go.3', page + '.nosuchrequest\n', 'groff')):
+            found = self.breaches(man_pages.breaches, {**good, name: text})
+            self.assertEqual(1, len(found), found)
+            self.assertIn(said, found[0])
+        lost = {**good, man_pages.PAGES + 'ib_go.3': None}
+        self.assertIn('no page', self.breaches(man_pages.breaches, lost)[0])
 
 
 if __name__ == '__main__':
