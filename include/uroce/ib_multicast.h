@@ -30,6 +30,22 @@ int ib_attach_mcast(struct ib_qp* qp, union ib_gid* gid, __u16 lid);
 // and the filter closed. -EINVAL: gid is no group, the queue pair is not UD or not a member.
 int ib_detach_mcast(struct ib_qp* qp, union ib_gid* gid, __u16 lid);
 
+// The same for the messages of one source, by its IP address (`source`: an address as GID, of the
+// group's family). Those of others are dropped before they are copied, and routers and switches
+// that speak IGMPv3 or MLDv2 do not send them; to older ones it is a member as any. A queue pair
+// may have several sources in a group; each is attached and detached by itself, and the last one
+// detached ends the membership. ib_detach_mcast() ends it with all its sources.
+//
+// As with sockets, a membership is of every source or by source, and the one does not turn into
+// the other: attaching a source to a member of every source is -EINVAL, ib_attach_mcast() of a
+// member by source -EADDRINUSE. To attach a source again is a success that changes nothing.
+//
+// -EINVAL: also, source is not an address that a host of the group's family may have. -ENOMEM:
+// also, the limit multicast_sources.
+int uroce_attach_mcast_source(struct ib_qp* qp, union ib_gid* gid, const union ib_gid* source);
+// -EINVAL: also, the queue pair is not a member by source. -EADDRNOTAVAIL: it is, of other sources.
+int uroce_detach_mcast_source(struct ib_qp* qp, union ib_gid* gid, const union ib_gid* source);
+
 // Whether a GID is a group.
 static inline int rdma_is_multicast_gid(const union ib_gid* gid) {
   static const __u8 mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};

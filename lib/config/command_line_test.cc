@@ -86,7 +86,7 @@ TEST(CommandLine, AnOptionWithoutItsValueSaysWhatItWants) {
   EXPECT_EQ(error_of({"--limit", "queue_pair=256"}),
             "unknown limit 'queue_pair', nearest is queue_pairs; known are queue_pairs, "
             "completion_queues, memory_regions, multicast_groups, multicast_members, "
-            "members_per_group");
+            "members_per_group, multicast_sources");
 }
 
 TEST(CommandLine, AWrongValueIsAnsweredWithTheRange) {

@@ -90,9 +90,9 @@ constexpr std::string_view kKeys[] = {"mode",      "rings",    "cores",   "fault
 constexpr std::string_view kPortKeys[] = {
     "name",        "address",     "gateway",         "own",  "shared", "vlan", "mtu", "queues",
     "descriptors", "promiscuous", "privileged_qkey", "igmp", "mld"};
-constexpr std::string_view kLimits[] = {"queue_pairs",       "completion_queues",
-                                        "memory_regions",    "multicast_groups",
-                                        "multicast_members", "members_per_group"};
+constexpr std::string_view kLimits[] = {
+    "queue_pairs",       "completion_queues", "memory_regions",   "multicast_groups",
+    "multicast_members", "members_per_group", "multicast_sources"};
 
 absl::Status unknown(const char* what, std::string_view key,
                      std::span<const std::string_view> known) {
@@ -220,6 +220,9 @@ absl::Status set_limit_key(LimitSettings& limits, std::string_view key, std::str
   }
   if (key == "members_per_group") {
     return set_number(limits.members_per_group, key, value, "a number from 1 to 1048576");
+  }
+  if (key == "multicast_sources") {
+    return set_number(limits.multicast_sources, key, value, "a number from 1 to 1048576");
   }
   return unknown("limit", key, kLimits);
 }

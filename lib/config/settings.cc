@@ -155,6 +155,7 @@ absl::Status validate_limits(const LimitSettings& limits) {
       {"memory_regions", limits.memory_regions, 16, 1u << 23},
       {"multicast_groups", limits.multicast_groups, 1, 1u << 16},
       {"multicast_members", limits.multicast_members, 1, 1u << 20},
+      {"multicast_sources", limits.multicast_sources, 1, 1u << 20},
       {"members_per_group", limits.members_per_group, 1, 1u << 20},
   };
   for (const Range& range : ranges) {

@@ -42,6 +42,7 @@ struct LimitSettings {
   uint32_t memory_regions = 65536;     // 16 … 2^23
   uint32_t multicast_groups = 8192;    // per engine
   uint32_t multicast_members = 65536;  // per engine: (group, QP) pairs
+  uint32_t multicast_sources = 8192;   // of a device: (group, QP, source) triples
   uint32_t members_per_group = 1024;   // QPs
 };
 

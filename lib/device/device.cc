@@ -99,7 +99,7 @@ int Device::shut_down() {
   };
   for (const auto& [qpn, qp] : qps_) {
     while (!qp->groups.empty()) {
-      const Gid group = *qp->groups.begin();
+      const Gid group = qp->groups.begin()->first;
       if (const int error = end_membership(*qp, group, lock); error != 0) {
         keep(error);
         break;

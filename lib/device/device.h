@@ -234,8 +234,14 @@ class Device {
   int destroy_qp(QpHandle& handle, const Quiesce& quiesce = {});
 
   // Membership of a UD queue pair in a group: a set. The order of checks is that of the verbs.
+  // -EADDRINUSE: a member by source. Detach ends it whichever it is.
   int attach_multicast(QpHandle& handle, const Gid& group);
   int detach_multicast(QpHandle& handle, const Gid& group);
+  // For the messages of some sources only, one call each; the last one detached ends it. -EINVAL
+  // from attach also: a member of every source, or no address of the group's family; from detach:
+  // no member by source. -EADDRNOTAVAIL: not attached to this source.
+  int attach_multicast_source(QpHandle& handle, const Gid& group, const Gid& source);
+  int detach_multicast_source(QpHandle& handle, const Gid& group, const Gid& source);
 
   // For display: queue pairs by QPN, groups by address. -ETIMEDOUT: an engine does not answer.
   int list_qps(std::vector<QpSummary>& qps);
@@ -269,10 +275,13 @@ class Device {
   void fill_handle(const Qp& qp, QpHandle& handle);
   void release_qp(Qp& qp);
 
-  int open_group(const Gid& group, Lock& lock);
-  void close_group(const Gid& group, Lock& lock);
+  int attach(QpHandle& handle, const Gid& group, const Gid& source);
+  int open_group(const Gid& group, bool first, Lock& lock);
+  void close_group(const Gid& group, bool last, Lock& lock);
+  int tell_filter(const Gid& group, Lock& lock);
+  int call_member(engine::Command::Kind kind, const Qp& qp, const Gid& group, const Gid& source,
+                  Lock& lock);
   int end_membership(Qp& qp, const Gid& group, Lock& lock);
-  int call_group(engine::Command::Kind kind, const Gid& group, Lock& lock);
   int set_filter();
   int open_address_filter(const std::set<MacAddress>& macs);
   void close_address_filter(const std::set<MacAddress>& macs);

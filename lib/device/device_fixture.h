@@ -52,13 +52,14 @@ class PaperPort : public PortOps {
     macs.assign(all.begin(), all.end());
     return 0;
   }
-  int join_group(const Gid&) override {
-    log.push_back("join");
-    return join_error;
-  }
-  int leave_group(const Gid&) override {
-    log.push_back("leave");
-    return 0;
+  int set_group_filter(const Gid&, const SourceFilter& filter) override {
+    if (filter.mode == FilterMode::kExclude) {
+      log.push_back("join");
+    } else {
+      log.push_back(filter.is_nothing() ? "leave"
+                                        : "sources " + std::to_string(filter.sources.size()));
+    }
+    return filter.is_nothing() ? 0 : join_error;
   }
   int resolve(const Gid&, Duration limit, MacAddress& mac) override {
     log.push_back("resolve");

@@ -7,29 +7,63 @@
 namespace uroce::device {
 
 uint32_t GroupRegistry::members(const Gid& group) const {
-  const auto found = members_.find(group);
-  return found == members_.end() ? 0 : found->second;
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? 0 : found->second.members;
 }
 
-int GroupRegistry::room_for(const Gid& group) const {
+int GroupRegistry::room_for(const Gid& group, bool member, bool source) const {
+  if (source && source_total_ >= limits_.source_max) return -ENOMEM;
+  if (!member) return 0;
   const uint32_t here = members(group);
-  if (here == 0 && members_.size() >= limits_.group_max) return -ENOMEM;
+  if (here == 0 && groups_.size() >= limits_.group_max) return -ENOMEM;
   if (total_ >= limits_.membership_max) return -ENOMEM;
   return here >= limits_.group_qp_max ? -ENOMEM : 0;
 }
 
-bool GroupRegistry::add_member(const Gid& group) {
-  ++total_;
-  return ++members_[group] == 1;
+bool GroupRegistry::add(const Gid& group, bool joins, const Gid& source) {
+  Group& entry = groups_[group];
+  if (joins) {
+    ++entry.members;
+    ++total_;
+  }
+  if (source.is_zero()) return ++entry.takes_all == 1;
+  ++source_total_;
+  return ++entry.sources[source] == 1 && entry.takes_all == 0;
 }
 
-bool GroupRegistry::remove_member(const Gid& group) {
-  const auto found = members_.find(group);
-  if (found == members_.end()) return false;
-  --total_;
-  if (--found->second > 0) return false;
-  members_.erase(found);
-  return true;
+bool GroupRegistry::remove(const Gid& group, bool leaves, const Gid& source) {
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return false;
+  Group& entry = found->second;
+  bool changes = false;
+  if (source.is_zero()) {
+    changes = --entry.takes_all == 0;
+  } else {
+    --source_total_;
+    const auto listener = entry.sources.find(source);
+    if (--listener->second == 0) {
+      entry.sources.erase(listener);
+      changes = entry.takes_all == 0;
+    }
+  }
+  if (leaves) {
+    --total_;
+    if (--entry.members == 0) groups_.erase(found);
+  }
+  return changes;
+}
+
+GroupListeners GroupRegistry::listeners(const Gid& group) const {
+  GroupListeners result;
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return result;
+  if (found->second.takes_all > 0) {
+    result.mode = FilterMode::kExclude;
+    return result;
+  }
+  result.sources.reserve(found->second.sources.size());
+  for (const auto& [source, count] : found->second.sources) result.sources.push_back(source);
+  return result;
 }
 
 bool GroupRegistry::add_mac(const MacAddress& mac) { return ++macs_[mac] == 1; }

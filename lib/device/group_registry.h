@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many queue pairs of the device are in each group, and how many groups need each MAC address:
-// what decides when a filter opens and closes. Pure counting.
+// How many queue pairs of the device are in each group and listen to which sources, and how many
+// groups need each MAC address: what decides when a filter opens and closes. Pure counting.
 //
 // 32 IPv4 groups (and IPv6 groups with equal last 32 bits) share one MAC address, so it is counted
 // apart.
@@ -11,24 +11,34 @@
 #include <map>
 #include <vector>
 
+#include "base/source_filter.h"
 #include "base/types.h"
 #include "device/limits.h"
 
 namespace uroce::device {
 
+// What the members of a group together listen to (RFC 3376 3.2): who takes every source makes those
+// of the others needless.
+struct GroupListeners {
+  FilterMode mode = FilterMode::kInclude;
+  std::vector<Gid> sources;  // ascending
+};
+
 class GroupRegistry {
  public:
   explicit GroupRegistry(const DeviceLimits& limits) : limits_(limits) {}
 
-  // 0, or -ENOMEM: one more member of this group would pass a limit (IBA 11.3: attach).
-  int room_for(const Gid& group) const;
+  // 0, or -ENOMEM: one more member of this group, one more source would pass a limit (IBA 11.3:
+  // attach).
+  int room_for(const Gid& group, bool member, bool source) const;
   // Members of a group.
   uint32_t members(const Gid& group) const;
 
-  // Returns whether it is the group's first.
-  bool add_member(const Gid& group);
-  // Returns whether it was the group's last.
-  bool remove_member(const Gid& group);
+  // A member listens to a source from now on, or to every one (zero); `joins`: it is a new one.
+  // And back: `leaves`: it was its last. Both return whether listeners() has changed.
+  bool add(const Gid& group, bool joins, const Gid& source);
+  bool remove(const Gid& group, bool leaves, const Gid& source);
+  GroupListeners listeners(const Gid& group) const;
 
   // Returns whether the set of MAC addresses has changed.
   bool add_mac(const MacAddress& mac);
@@ -36,14 +46,21 @@ class GroupRegistry {
   // The set, sorted, each once.
   std::vector<MacAddress> macs() const;
 
-  uint32_t group_count() const { return static_cast<uint32_t>(members_.size()); }
+  uint32_t group_count() const { return static_cast<uint32_t>(groups_.size()); }
   uint32_t member_total() const { return total_; }
 
  private:
+  struct Group {
+    uint32_t members = 0;
+    uint32_t takes_all = 0;           // of them: listen to every source
+    std::map<Gid, uint32_t> sources;  // how many of the others listen to each
+  };
+
   const DeviceLimits limits_;
-  std::map<Gid, uint32_t> members_;
+  std::map<Gid, Group> groups_;
   std::map<MacAddress, uint32_t> macs_;
   uint32_t total_ = 0;
+  uint32_t source_total_ = 0;
 };
 
 }  // namespace uroce::device

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <vector>
 
 #include "group/mgid.h"
 
@@ -13,17 +14,53 @@ namespace {
 
 const Gid kGroup = Gid::from_ipv4(0xEF010203);    // 239.1.2.3
 const Gid kSameMac = Gid::from_ipv4(0xEF810203);  // 239.129.2.3
+const Gid kEvery{};
+const Gid kA = Gid::from_ipv4(0x0A000001);
+const Gid kB = Gid::from_ipv4(0x0A000002);
 const Gid kOtherGroup = Gid::from_ipv4(0xEF010204);
 
 TEST(GroupRegistry, SaysWhichMemberIsTheFirstAndWhichTheLast) {
   GroupRegistry groups{DeviceLimits{}};
-  EXPECT_TRUE(groups.add_member(kGroup));
-  EXPECT_FALSE(groups.add_member(kGroup));
-  EXPECT_FALSE(groups.remove_member(kGroup));
-  EXPECT_TRUE(groups.remove_member(kGroup));
-  EXPECT_FALSE(groups.remove_member(kGroup));
+  EXPECT_TRUE(groups.add(kGroup, true, kEvery));
+  EXPECT_FALSE(groups.add(kGroup, true, kEvery));
+  EXPECT_EQ(groups.listeners(kGroup).mode, FilterMode::kExclude);
+  EXPECT_FALSE(groups.remove(kGroup, true, kEvery));
+  EXPECT_TRUE(groups.remove(kGroup, true, kEvery));
+  EXPECT_FALSE(groups.remove(kGroup, true, kEvery));
   EXPECT_EQ(groups.group_count(), 0u);
   EXPECT_EQ(groups.member_total(), 0u);
+}
+
+// RFC 3376 3.2: the union of what members listen to.
+TEST(GroupRegistry, ListensToTheSourcesOfAllMembers) {
+  GroupRegistry groups{DeviceLimits{}};
+  EXPECT_TRUE(groups.add(kGroup, true, kA));
+  EXPECT_FALSE(groups.add(kGroup, true, kA)) << "another member, the same source";
+  EXPECT_TRUE(groups.add(kGroup, false, kB));
+  EXPECT_EQ(groups.members(kGroup), 2u);
+  EXPECT_EQ(groups.listeners(kGroup).mode, FilterMode::kInclude);
+  EXPECT_EQ(groups.listeners(kGroup).sources, (std::vector<Gid>{kA, kB}));
+  EXPECT_TRUE(groups.add(kGroup, true, kEvery));
+  EXPECT_EQ(groups.listeners(kGroup).mode, FilterMode::kExclude);
+  EXPECT_TRUE(groups.listeners(kGroup).sources.empty());
+  EXPECT_FALSE(groups.remove(kGroup, false, kB)) << "every source is let through";
+  EXPECT_TRUE(groups.remove(kGroup, true, kEvery));
+  EXPECT_EQ(groups.listeners(kGroup).sources, std::vector<Gid>{kA});
+  EXPECT_FALSE(groups.remove(kGroup, true, kA));
+  EXPECT_TRUE(groups.remove(kGroup, true, kA));
+  EXPECT_EQ(groups.group_count(), 0u);
+}
+
+TEST(GroupRegistry, SourcesHaveALimitOfTheirOwn) {
+  DeviceLimits limits;
+  limits.source_max = 1;
+  GroupRegistry groups{limits};
+  EXPECT_EQ(groups.room_for(kGroup, true, true), 0);
+  groups.add(kGroup, true, kA);
+  EXPECT_EQ(groups.room_for(kGroup, false, true), -ENOMEM);
+  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), 0);
+  groups.remove(kGroup, true, kA);
+  EXPECT_EQ(groups.room_for(kOtherGroup, true, true), 0);
 }
 
 // MF-02.
@@ -46,16 +83,16 @@ TEST(GroupRegistry, EveryLimitIsAnError) {
   limits.membership_max = 4;
   GroupRegistry groups{limits};
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(groups.room_for(kGroup), 0);
-    groups.add_member(kGroup);
+    EXPECT_EQ(groups.room_for(kGroup, true, false), 0);
+    groups.add(kGroup, true, kEvery);
   }
-  EXPECT_EQ(groups.room_for(kGroup), -ENOMEM) << "members of one group";
-  EXPECT_EQ(groups.room_for(kOtherGroup), 0);
-  groups.add_member(kOtherGroup);
-  EXPECT_EQ(groups.room_for(kOtherGroup), -ENOMEM) << "memberships in all";
-  groups.remove_member(kGroup);
-  EXPECT_EQ(groups.room_for(kOtherGroup), 0);
-  EXPECT_EQ(groups.room_for(kSameMac), -ENOMEM) << "groups";
+  EXPECT_EQ(groups.room_for(kGroup, true, false), -ENOMEM) << "members of one group";
+  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), 0);
+  groups.add(kOtherGroup, true, kEvery);
+  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), -ENOMEM) << "memberships in all";
+  groups.remove(kGroup, true, kEvery);
+  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), 0);
+  EXPECT_EQ(groups.room_for(kSameMac, true, false), -ENOMEM) << "groups";
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct DeviceLimits {
   uint32_t group_max = 8192;        // multicast groups
   uint32_t group_qp_max = 1024;     // QPs in one group
   uint32_t membership_max = 16384;  // QPs in groups, all told
+  uint32_t source_max = 1024;       // sources of their memberships, all told
 };
 
 inline constexpr uint32_t kMessageBytesMax = 1u << 31;

@@ -32,7 +32,8 @@ int Device::list_qps(std::vector<QpSummary>& qps) {
     summary.attributes = command->attributes;
     summary.has_path = qp.has_path;
     if (qp.has_path) summary.peer = qp.path.dgid;
-    summary.groups.assign(qp.groups.begin(), qp.groups.end());
+    summary.groups.reserve(qp.groups.size());
+    for (const auto& [group, sources] : qp.groups) summary.groups.push_back(group);
     // The context stays while the device's lock keeps the queue pair from being destroyed.
     if (const transport::QpContext* context = caller_.seat(qp.engine).engine().qp(qp.qpn)) {
       summary.recv_queue_empty = context->recv_queue_empty.value();
@@ -48,7 +49,7 @@ std::vector<GroupSummary> Device::list_groups() {
   const std::lock_guard guard(lock_);
   std::map<Gid, std::vector<Qpn>> groups;
   for (const auto& [number, qp] : qps_) {
-    for (const Gid& group : qp->groups) groups[group].push_back(Qpn(number));
+    for (const auto& [group, sources] : qp->groups) groups[group].push_back(Qpn(number));
   }
   std::vector<GroupSummary> list;
   list.reserve(groups.size());

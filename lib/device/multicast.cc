@@ -2,11 +2,13 @@
 // Multicast membership of the device's queue pairs: filter, join, engine, in this order, and back.
 //
 // Opening: the port must let the group's frames in before the network is asked to send them, and
-// both before a member waits for them. Closing: the engine first; its answer is the barrier after
+// both before a member waits for them. The network is asked for what all members together listen
+// to. Closing: the engine first; its answer is the barrier after
 // which no delivery starts. A step that fails undoes those before it.
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -15,10 +17,13 @@
 
 namespace uroce::device {
 
-int Device::call_group(engine::Command::Kind kind, const Gid& group, Lock& lock) {
-  auto command = std::make_shared<engine::GroupCommand>(kind);
+int Device::call_member(engine::Command::Kind kind, const Qp& qp, const Gid& group,
+                        const Gid& source, Lock& lock) {
+  auto command = std::make_shared<engine::MulticastCommand>(kind);
+  command->qpn = qp.qpn;
   command->group = group;
-  return caller_.call(0, command, lock);
+  command->source = source;
+  return caller_.call(qp.engine, command, lock);
 }
 
 int Device::set_filter() {
@@ -59,69 +64,96 @@ void Device::close_address_filter(const std::set<MacAddress>& macs) {
   if (removed != 0) set_filter();
 }
 
-// The first member is coming: lets the group's frames in.
-int Device::open_group(const Gid& group, Lock& lock) {
+// Tells the network what the members of a group together listen to.
+int Device::tell_filter(const Gid& group, Lock& lock) {
+  GroupListeners listeners = groups_.listeners(group);
   if (info_.ownership == PortOwnership::kShared) {
     const std::lock_guard port_guard(port_lock_);
-    return port_.join_group(group);
+    return port_.set_group_filter(group, {listeners.mode, listeners.sources});
   }
+  auto command = std::make_shared<engine::GroupFilterCommand>();
+  command->group = group;
+  command->mode = listeners.mode;
+  command->sources = std::move(listeners.sources);
+  return caller_.call(0, command, lock);
+}
+
+// A member or a source is coming that asks the network for more; the first member lets the group's
+// frames in.
+int Device::open_group(const Gid& group, bool first, Lock& lock) {
   const MacAddress mac = group::mac_of(group);
-  if (groups_.add_mac(mac)) {
+  const bool own = info_.ownership != PortOwnership::kShared;
+  if (own && first && groups_.add_mac(mac)) {
     if (const int error = set_filter(); error != 0) {
       groups_.remove_mac(mac);
       return error;
     }
   }
-  const int error = call_group(engine::Command::Kind::kJoinGroup, group, lock);
-  if (error != 0 && groups_.remove_mac(mac)) set_filter();
+  const int error = tell_filter(group, lock);
+  if (error != 0 && own && first && groups_.remove_mac(mac)) set_filter();
   return error;
 }
 
-// The last member has gone. What fails here cannot be undone and leaves at worst a filter open.
-void Device::close_group(const Gid& group, Lock& lock) {
-  if (info_.ownership == PortOwnership::kShared) {
-    const std::lock_guard port_guard(port_lock_);
-    port_.leave_group(group);
-    return;
-  }
-  call_group(engine::Command::Kind::kLeaveGroup, group, lock);
+// One has gone. What fails here cannot be undone and leaves at worst a filter open.
+void Device::close_group(const Gid& group, bool last, Lock& lock) {
+  tell_filter(group, lock);
+  if (info_.ownership == PortOwnership::kShared || !last) return;
   if (groups_.remove_mac(group::mac_of(group))) set_filter();
 }
 
 int Device::attach_multicast(QpHandle& handle, const Gid& group) {
+  return attach(handle, group, Gid{});
+}
+
+int Device::attach_multicast_source(QpHandle& handle, const Gid& group, const Gid& source) {
+  const bool can_send = !source.is_zero() && !source.is_multicast();
+  if (!can_send || source.is_ipv4() != group.is_ipv4()) return -EINVAL;
+  return attach(handle, group, source);
+}
+
+// A zero source: every one.
+int Device::attach(QpHandle& handle, const Gid& group, const Gid& source) {
   Lock lock(lock_);
   Qp& qp = *handle.object;
   // IBA 11.3.1: a group, and an unreliable datagram queue pair.
   if (!group::is_valid_mgid(group) || qp.type != transport::QpType::kUd) return -EINVAL;
-  if (qp.groups.contains(group)) return 0;
+  const bool every = source.is_zero();
+  const auto member = qp.groups.find(group);
+  const bool joins = member == qp.groups.end();
+  if (!joins) {
+    if (every != member->second.empty()) return every ? -EADDRINUSE : -EINVAL;
+    if (every || member->second.contains(source)) return 0;
+  }
   if (closing_) return -ENODEV;
   if (qp.busy) return -EBUSY;
-  if (const int error = groups_.room_for(group); error != 0) return error;
+  if (const int error = groups_.room_for(group, joins, !every); error != 0) return error;
   const bool first = groups_.members(group) == 0;
-  if (first) {
-    if (const int error = open_group(group, lock); error != 0) return error;
+  const bool asks_more = groups_.add(group, joins, source);
+  int error = asks_more ? open_group(group, first, lock) : 0;
+  const bool opened = asks_more && error == 0;
+  if (error == 0) {
+    error = call_member(engine::Command::Kind::kAttachMulticast, qp, group, source, lock);
   }
-  auto command =
-      std::make_shared<engine::MulticastCommand>(engine::Command::Kind::kAttachMulticast);
-  command->qpn = qp.qpn;
-  command->group = group;
-  if (const int error = caller_.call(qp.engine, command, lock); error != 0) {
-    if (first) close_group(group, lock);
+  if (error != 0) {
+    groups_.remove(group, joins, source);
+    if (opened) close_group(group, groups_.members(group) == 0, lock);
     return error;
   }
-  groups_.add_member(group);
-  qp.groups.insert(group);
+  std::set<Gid>& sources = qp.groups[group];
+  if (!every) sources.insert(source);
   return 0;
 }
 
 int Device::end_membership(Qp& qp, const Gid& group, Lock& lock) {
-  auto command =
-      std::make_shared<engine::MulticastCommand>(engine::Command::Kind::kDetachMulticast);
-  command->qpn = qp.qpn;
-  command->group = group;
-  if (const int error = caller_.call(qp.engine, command, lock); error != 0) return error;
+  const auto kind = engine::Command::Kind::kDetachMulticast;
+  if (const int error = call_member(kind, qp, group, Gid{}, lock); error != 0) return error;
+  const std::set<Gid> sources = std::move(qp.groups[group]);
   qp.groups.erase(group);
-  if (groups_.remove_member(group)) close_group(group, lock);
+  bool asks_less = sources.empty() && groups_.remove(group, true, Gid{});
+  for (const Gid& source : sources) {
+    asks_less |= groups_.remove(group, source == *sources.rbegin(), source);
+  }
+  if (asks_less) close_group(group, groups_.members(group) == 0, lock);
   return 0;
 }
 
@@ -131,6 +163,21 @@ int Device::detach_multicast(QpHandle& handle, const Gid& group) {
   if (!group::is_valid_mgid(group) || qp.type != transport::QpType::kUd) return -EINVAL;
   if (!qp.groups.contains(group)) return -EINVAL;
   return end_membership(qp, group, lock);
+}
+
+int Device::detach_multicast_source(QpHandle& handle, const Gid& group, const Gid& source) {
+  Lock lock(lock_);
+  Qp& qp = *handle.object;
+  if (!group::is_valid_mgid(group) || qp.type != transport::QpType::kUd) return -EINVAL;
+  const auto member = qp.groups.find(group);
+  if (member == qp.groups.end() || member->second.empty()) return -EINVAL;
+  if (!member->second.contains(source)) return -EADDRNOTAVAIL;
+  if (member->second.size() == 1) return end_membership(qp, group, lock);
+  const auto kind = engine::Command::Kind::kDetachMulticast;
+  if (const int error = call_member(kind, qp, group, source, lock); error != 0) return error;
+  qp.groups[group].erase(source);
+  if (groups_.remove(group, false, source)) close_group(group, false, lock);
+  return 0;
 }
 
 }  // namespace uroce::device

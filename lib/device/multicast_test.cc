@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "device/device_fixture.h"
@@ -92,7 +95,7 @@ TEST_F(Multicast, OnlyAMemberCanDetachAndOnlyItself) {
   EXPECT_EQ(attach(a_, kTestGroup6), 0);
   EXPECT_EQ(detach(b_, kTestGroup), -EINVAL);
   EXPECT_EQ(detach(a_, kTestGroup), 0);
-  EXPECT_EQ(a_.object->groups, std::set<Gid>{kTestGroup6});
+  EXPECT_EQ(a_.object->groups, (std::map<Gid, std::set<Gid>>{{kTestGroup6, {}}}));
   EXPECT_EQ(detach(a_, kTestGroup6), 0);
 }
 
@@ -167,6 +170,93 @@ TEST_F(SharedMulticast, AJoinThatFailsIsTheError) {
   bed_.port.join_error = -ENOBUFS;
   EXPECT_EQ(attach(a_, kTestGroup), -ENOBUFS);
   EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+}
+
+class MulticastSource : public Multicast {
+ protected:
+  explicit MulticastSource(const TestBedOptions& options = {.shared_port = true})
+      : Multicast(options) {}
+  int attach(QpHandle& qp, const Gid& source) {
+    return device().attach_multicast_source(qp, kTestGroup, source);
+  }
+  int detach(QpHandle& qp, const Gid& source) {
+    return device().detach_multicast_source(qp, kTestGroup, source);
+  }
+  int attach_to_every(QpHandle& qp) { return device().attach_multicast(qp, kTestGroup); }
+  using Log = std::vector<std::string>;
+  static constexpr Gid kA = Gid::from_ipv4(0x0A000002);
+  static constexpr Gid kB = Gid::from_ipv4(0x0A000003);
+};
+
+TEST_F(MulticastSource, TheNetworkIsAskedForTheUnionOnce) {
+  EXPECT_EQ(attach(a_, kA), 0);
+  EXPECT_EQ(attach(a_, kA), 0) << "a set";
+  EXPECT_EQ(attach(b_, kA), 0);
+  EXPECT_EQ(attach(b_, kB), 0);
+  EXPECT_EQ(bed_.port.log, (Log{"sources 1", "sources 2"}));
+  EXPECT_EQ(device().destroy_qp(a_), -EBUSY);
+  EXPECT_EQ(detach(a_, kA), 0);
+  EXPECT_EQ(detach(b_, kA), 0);
+  EXPECT_EQ(detach(b_, kB), 0);
+  EXPECT_EQ(bed_.port.log, (Log{"sources 1", "sources 2", "sources 1", "leave"}));
+}
+
+TEST_F(MulticastSource, AMemberOfEverySourceMakesSourcesNeedless) {
+  EXPECT_EQ(attach(a_, kA), 0);
+  EXPECT_EQ(attach_to_every(b_), 0);
+  EXPECT_EQ(attach(a_, kB), 0);
+  EXPECT_EQ(device().detach_multicast(b_, kTestGroup), 0);
+  EXPECT_EQ(bed_.port.log, (Log{"sources 1", "join", "sources 2"}));
+  EXPECT_EQ(device().detach_multicast(a_, kTestGroup), 0) << "all sources at once";
+  EXPECT_EQ(bed_.port.log.back(), "leave");
+}
+
+// As with sockets: the one kind of membership is not changed into the other.
+TEST_F(MulticastSource, TheTwoKindsOfMembershipDoNotMix) {
+  EXPECT_EQ(attach_to_every(a_), 0);
+  EXPECT_EQ(attach(a_, kA), -EINVAL);
+  EXPECT_EQ(detach(a_, kA), -EINVAL);
+  EXPECT_EQ(device().detach_multicast(a_, kTestGroup), 0);
+  EXPECT_EQ(attach(a_, kA), 0);
+  EXPECT_EQ(attach_to_every(a_), -EADDRINUSE);
+  EXPECT_EQ(detach(a_, kB), -EADDRNOTAVAIL);
+  EXPECT_EQ(detach(a_, kA), 0);
+  EXPECT_EQ(detach(a_, kA), -EINVAL);
+}
+
+TEST_F(MulticastSource, ASourceIsAHostOfTheGroupsFamily) {
+  for (const Gid& bad : {Gid{}, kTestGroup, kTestIpv6}) EXPECT_EQ(attach(a_, bad), -EINVAL);
+  EXPECT_EQ(device().attach_multicast_source(a_, kTestIpv4, kA), -EINVAL);
+  EXPECT_EQ(device().attach_multicast_source(a_, kTestGroup6, kTestIpv6), 0);
+  EXPECT_EQ(device().detach_multicast(a_, kTestGroup6), 0);
+}
+
+TEST_F(MulticastSource, AFailureLeavesWhatWasThere) {
+  EXPECT_EQ(attach(a_, kA), 0);
+  bed_.port.join_error = -ENOBUFS;
+  EXPECT_EQ(attach(a_, kB), -ENOBUFS);
+  EXPECT_EQ(attach_to_every(b_), -ENOBUFS);
+  EXPECT_EQ(detach(a_, kB), -EADDRNOTAVAIL);
+  bed_.port.join_error = 0;
+  EXPECT_EQ(attach(a_, kB), 0);
+  EXPECT_EQ(bed_.port.log.back(), "sources 2");
+  EXPECT_EQ(device().detach_multicast(a_, kTestGroup), 0);
+}
+
+class OwnMulticastSource : public MulticastSource {
+ protected:
+  OwnMulticastSource() : MulticastSource(TestBedOptions{}) {}
+};
+
+TEST_F(OwnMulticastSource, TheFilterOpensWithTheFirstSourceAndClosesWithTheLast) {
+  EXPECT_EQ(attach(a_, kA), 0);
+  EXPECT_EQ(attach(b_, kB), 0);
+  EXPECT_EQ(bed_.port.log.size(), 1u);
+  EXPECT_EQ(group_macs().size(), 1u);
+  EXPECT_EQ(detach(a_, kA), 0);
+  EXPECT_EQ(group_macs().size(), 1u);
+  EXPECT_EQ(detach(b_, kB), 0);
+  EXPECT_TRUE(group_macs().empty());
 }
 
 class LimitedMulticast : public Multicast {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -111,8 +112,8 @@ struct Qp {
   bool ending = false;  // a destroy was not seen to be done: only another one is left
   uint32_t dest_qpn = 0;
   bool has_path = false;
-  AhAttributes path;     // of the last successful modify
-  std::set<Gid> groups;  // memberships
+  AhAttributes path;                    // of the last successful modify
+  std::map<Gid, std::set<Gid>> groups;  // memberships, with their sources; none: every source
   std::shared_ptr<void> memory;
 };
 

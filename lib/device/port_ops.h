@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/source_filter.h"
 #include "base/types.h"
 
 namespace uroce::device {
@@ -61,9 +62,9 @@ class PortOps {
   // filter is in force.
   virtual int set_multicast_macs(std::span<const MacAddress> macs) = 0;
 
-  // Shared ports: the kernel joins or leaves the group (filter and IGMP/MLD). Own ports: -ENOTSUP.
-  virtual int join_group(const Gid& group) = 0;
-  virtual int leave_group(const Gid& group) = 0;
+  // Shared ports: what the kernel listens to in the group from now on (filter and IGMP/MLD), after
+  // kNoSource nothing. An error has changed nothing. Own ports: -ENOTSUP.
+  virtual int set_group_filter(const Gid& group, const SourceFilter& filter) = 0;
 
   // Shared ports: next-hop MAC by the kernel's routes and neighbours; waits at most `limit`, and
   // when asked again after -ETIMEDOUT goes on where it was. -EHOSTUNREACH: no route. Own ports:

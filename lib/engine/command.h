@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "base/source_filter.h"
 #include "base/types.h"
 #include "transport/qp_context.h"
 
@@ -28,8 +30,7 @@ struct Command {
     kLeaveSrqRings,
     kAttachMulticast,
     kDetachMulticast,
-    kJoinGroup,
-    kLeaveGroup,
+    kSetGroupFilter,
     kAddXrcQueue,
     kRemoveXrcQueue,
     kResolve,
@@ -118,18 +119,23 @@ struct SrqCommand : Command {
 };
 
 // Membership of one QP; a packet sees the group either before or after. Attach: 0, also when it
-// is a member already (`changed` false); -ENOMEM: table full. Detach: -EINVAL: not a member.
+// is a member already (`changed` false); -ENOMEM: table full; -EADDRINUSE: a member in the other
+// way, by source or of every source. Detach: -EINVAL: not a member. With a source that is not zero:
+// for the messages of that source only.
 struct MulticastCommand : Command {
   explicit MulticastCommand(Kind k) : Command(k) {}
   Qpn qpn;
   Gid group;
+  Gid source;
   bool changed = false;  // out
 };
 
-// IGMP or MLD on an own port (engine 0): the device counts members, these are first and last.
-struct GroupCommand : Command {
-  explicit GroupCommand(Kind k) : Command(k) {}
+// IGMP or MLD on an own port (engine 0): what all members in the device together listen to.
+struct GroupFilterCommand : Command {
+  GroupFilterCommand() : Command(Kind::kSetGroupFilter) {}
   Gid group;
+  FilterMode mode = FilterMode::kInclude;
+  std::vector<Gid> sources;
 };
 
 // Own port (engine 0): the MAC of the next hop towards `destination`. Done when known, or with

@@ -105,37 +105,49 @@ int attach(EngineState& engine, MulticastCommand& command) {
   QpContext* qp = find(engine, command.qpn);
   if (qp == nullptr || !group::is_valid_mgid(command.group)) return -EINVAL;
   if (qp->type != QpType::kUd && qp->type != QpType::kGsi) return -EINVAL;
-  switch (engine.groups.attach(command.group, engine.qps.slot_of(*qp))) {
+  const uint32_t member = engine.qps.slot_of(*qp);
+  const uint32_t before = engine.groups.membership_count();
+  const auto result = command.source.is_zero()
+                          ? engine.groups.attach(command.group, member)
+                          : engine.groups.attach_source(command.group, member, command.source);
+  switch (result) {
     case group::AttachResult::kAdded:
       command.changed = true;
-      engine.shared.groups->add(engine.config.index, command.group);
+      if (engine.groups.membership_count() != before) {
+        engine.shared.groups->add(engine.config.index, command.group);
+      }
       return 0;
     case group::AttachResult::kAlready:
       return 0;
     case group::AttachResult::kFull:
       return -ENOMEM;
+    case group::AttachResult::kMixed:
+      return -EADDRINUSE;
   }
   return -EINVAL;
 }
 
 int detach(EngineState& engine, MulticastCommand& command) {
   QpContext* qp = find(engine, command.qpn);
-  if (qp == nullptr || !engine.groups.detach(command.group, engine.qps.slot_of(*qp))) {
-    return -EINVAL;
-  }
+  if (qp == nullptr) return -EINVAL;
+  const uint32_t member = engine.qps.slot_of(*qp);
+  const uint32_t before = engine.groups.membership_count();
+  const bool was_there = command.source.is_zero()
+                             ? engine.groups.detach(command.group, member)
+                             : engine.groups.detach_source(command.group, member, command.source);
+  if (!was_there) return -EINVAL;
   command.changed = true;
-  engine.shared.groups->remove(engine.config.index, command.group);
+  if (engine.groups.membership_count() != before) {
+    engine.shared.groups->remove(engine.config.index, command.group);
+  }
   return 0;
 }
 
-int join_or_leave(EngineState& engine, const GroupCommand& command) {
+int set_group_filter(EngineState& engine, const GroupFilterCommand& command) {
   if (engine.host == nullptr) return -EOPNOTSUPP;
   if (!group::is_valid_mgid(command.group)) return -EINVAL;
-  if (command.kind == Command::Kind::kJoinGroup) {
-    return engine.host->join(engine.env.now, command.group) ? 0 : -ENOMEM;
-  }
-  engine.host->leave(engine.env.now, command.group);
-  return 0;
+  const SourceFilter filter{command.mode, command.sources};
+  return engine.host->set_filter(engine.env.now, command.group, filter) ? 0 : -ENOMEM;
 }
 
 int set_addresses(EngineState& engine, const SetAddressesCommand& command) {
@@ -196,9 +208,8 @@ int carry_out(EngineState& engine, Command& command) {
       return add_xrc_queue(engine, static_cast<SrqCommand&>(command));
     case Command::Kind::kRemoveXrcQueue:
       return remove_xrc_queue(engine, static_cast<SrqCommand&>(command));
-    case Command::Kind::kJoinGroup:
-    case Command::Kind::kLeaveGroup:
-      return join_or_leave(engine, static_cast<GroupCommand&>(command));
+    case Command::Kind::kSetGroupFilter:
+      return set_group_filter(engine, static_cast<GroupFilterCommand&>(command));
     case Command::Kind::kSetAddresses:
       return set_addresses(engine, static_cast<SetAddressesCommand&>(command));
     case Command::Kind::kLinkUp:

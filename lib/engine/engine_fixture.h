@@ -172,6 +172,12 @@ class TestDevice {
   }
   int attach(TestQp& qp, const Gid& group) { return membership(qp, group, true); }
   int detach(TestQp& qp, const Gid& group) { return membership(qp, group, false); }
+  int attach_source(TestQp& qp, const Gid& group, const Gid& source) {
+    return membership(qp, group, true, source);
+  }
+  int detach_source(TestQp& qp, const Gid& group, const Gid& source) {
+    return membership(qp, group, false, source);
+  }
   // UD or GSI, up to `state`.
   void start_datagrams(TestQp& qp, QpState state = QpState::kRts) {
     transport::QpAttributes a;
@@ -257,11 +263,12 @@ class TestDevice {
   std::vector<uint8_t>::iterator at(size_t offset) {
     return memory.begin() + static_cast<ptrdiff_t>(offset);
   }
-  int membership(TestQp& qp, const Gid& group, bool attach) {
+  int membership(TestQp& qp, const Gid& group, bool attach, const Gid& source = {}) {
     MulticastCommand command(attach ? Command::Kind::kAttachMulticast
                                     : Command::Kind::kDetachMulticast);
     command.qpn = qp.qpn;
     command.group = group;
+    command.source = source;
     return run(engine_of(qp), command);
   }
   size_t input(uint32_t index);

@@ -19,7 +19,8 @@ using transport::QpType;
 group::MembershipLimits limits_of(const EngineConfig& config) {
   return {.groups_max = config.groups_max,
           .memberships_max = config.memberships_max,
-          .members_max = config.shared->qp_slots_per_engine + 1};
+          .members_max = config.shared->qp_slots_per_engine + 1,
+          .sources_max = config.sources_max};
 }
 
 bool has_output(QpContext& qp, Time now) {

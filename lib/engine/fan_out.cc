@@ -71,13 +71,17 @@ void fan_out(EngineState& engine, const group::Group& group, const RxFrame& fram
   };
   for (int i = 0; i < kContextAhead; ++i) contexts.step(fetch_context);
   for (int i = 0; i < kQueuesAhead; ++i) queues.step(fetch_queues);
+  const group::SourceTable::Key source = engine.groups.source_key(parsed.source());
+  bool admitted = false;
   bool anybody = false;
   for (const Membership* m = first; m != nullptr; m = engine.groups.next(*m)) {
     contexts.step(fetch_context);
     queues.step(fetch_queues);
+    if (!engine.groups.admits(*m, source)) continue;
+    admitted = true;
     anybody |= deliver(engine, engine.qps.at(m->member), frame, parsed);
   }
-  if (!anybody) engine.drops.count(Drop::kGroupNoMember);
+  if (!anybody) engine.drops.count(admitted ? Drop::kGroupNoMember : Drop::kGroupSource);
   engine.counters.multicast_copies.add(engine.counters.rdma_recvs.value() - before);
 }
 

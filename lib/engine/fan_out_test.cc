@@ -204,6 +204,34 @@ TEST_F(FanOut, DetachStopsDeliveryAtOnceAndOnlyForThatMember) {
   EXPECT_EQ(device.detach(*members[1], kGroup), -EINVAL);
 }
 
+TEST_F(FanOut, AMemberBySourceGetsTheMessagesOfItsSourcesOnly) {
+  TestQp& of_all = member();
+  TestQp& of_one = member(0, 4, kSameMacGroup);
+  const Gid other = Gid::from_ipv4(0x0A000003);
+  ASSERT_EQ(device.attach_source(of_one, kGroup, kSender), 0);
+  ASSERT_EQ(device.attach_source(of_one, kGroup, kSender), 0) << "a set";
+  arrive(packet());
+  EXPECT_EQ(copies(), (Counts{1, 1}));
+  Forged from_other = packet();
+  from_other.source = other;
+  arrive(from_other);
+  EXPECT_EQ(copies(), (Counts{1, 0}));
+  EXPECT_EQ(device.dropped(Drop::kGroupSource), 0u) << "somebody took it";
+  ASSERT_EQ(device.attach_source(of_one, kGroup, other), 0);
+  arrive(from_other);
+  EXPECT_EQ(copies(), (Counts{1, 1}));
+  EXPECT_EQ(device.attach_source(of_all, kGroup, kSender), -EADDRINUSE);
+  ASSERT_EQ(device.detach(of_all, kGroup), 0);
+  ASSERT_EQ(device.detach_source(of_one, kGroup, kSender), 0);
+  arrive(packet());
+  EXPECT_EQ(copies(), (Counts{0, 0}));
+  EXPECT_EQ(device.dropped(Drop::kGroupSource), 1u);
+  ASSERT_EQ(device.detach_source(of_one, kGroup, other), 0);
+  EXPECT_EQ(device.detach_source(of_one, kGroup, other), -EINVAL);
+  arrive(packet());
+  EXPECT_EQ(device.dropped(Drop::kGroupUnknown), 1u) << "the last source was the membership";
+}
+
 TEST_F(FanOut, AttachedTwiceIsOneCopy_Case65) {
   TestQp& qp = member();
   EXPECT_EQ(device.attach(qp, kGroup), 0);

@@ -34,6 +34,7 @@ group::HostConfig group_config(const EngineConfig& config, uint8_t version, uint
           .mtu_bytes = config.port_mtu_bytes,
           // Those of queue pairs, and one for each IPv6 address.
           .groups_max = config.groups_max + uint32_t{neigh::NextHop::kAddressesMax},
+          .sources_max = config.sources_max,
           .version_max = version,
           .seed = seed_of(config, part)};
 }
@@ -126,22 +127,15 @@ void HostSide::link_up(Time now) {
   mld_.link_up(now);
 }
 
-bool HostSide::join(Time now, const Gid& group) {
+// A group of our addresses is wanted from every source, whatever queue pairs want of it.
+bool HostSide::set_filter(Time now, const Gid& group, const SourceFilter& filter) {
   const DueUpdate update(*this);
   if (AddressGroup* own = address_group(group)) {
-    own->has_members = true;
+    own->has_members = !filter.is_nothing();
     return true;
   }
-  return group.is_ipv4() ? igmp_.join(now, group) : mld_.join(now, group);
-}
-
-void HostSide::leave(Time now, const Gid& group) {
-  const DueUpdate update(*this);
-  if (AddressGroup* own = address_group(group)) {
-    own->has_members = false;
-    return;
-  }
-  group.is_ipv4() ? igmp_.leave(now, group) : mld_.leave(now, group);
+  return group.is_ipv4() ? igmp_.set_filter(now, group, filter)
+                         : mld_.set_filter(now, group, filter);
 }
 
 std::optional<int> HostSide::resolve(Time now, const Gid& destination, MacAddress& mac) {

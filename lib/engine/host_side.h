@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "base/source_filter.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "group/igmp_host.h"
@@ -31,9 +32,8 @@ class HostSide {
   bool set_addresses(Time now, const SetAddressesCommand& command);
   void link_up(Time now);
 
-  // False: no room for another group.
-  bool join(Time now, const Gid& group);
-  void leave(Time now, const Gid& group);
+  // What the queue pairs listen to in a group. False: no room for the group or its sources.
+  bool set_filter(Time now, const Gid& group, const SourceFilter& filter);
 
   // 0 and the MAC address of the next hop, a negative errno, or nothing yet: ask again after the
   // next frame or timeout.

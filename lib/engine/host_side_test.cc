@@ -129,17 +129,19 @@ TEST_F(HostSideTest, AJoinIsReportedAndReportedAgain_Case61) {
   TestWire wire({&device});
   wire.run(seconds(3));
   wire.seen.clear();
-  GroupCommand join(Command::Kind::kJoinGroup);
+  GroupFilterCommand join;
+  join.mode = FilterMode::kExclude;
   join.group = Gid::from_ipv4(0xEF010201);
   EXPECT_EQ(device.run(0, join), 0);
-  GroupCommand join6(Command::Kind::kJoinGroup);
+  GroupFilterCommand join6;
+  join6.mode = FilterMode::kExclude;
   join6.group.bytes = {0xff, 0x1e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2};
   EXPECT_EQ(device.run(0, join6), 0);
   wire.run(seconds(3));
   EXPECT_EQ(count_of(wire.seen, FrameKind::kIgmp), 2u);
   EXPECT_EQ(count_of(wire.seen, FrameKind::kMld), 2u);
   wire.seen.clear();
-  GroupCommand leave(Command::Kind::kLeaveGroup);
+  GroupFilterCommand leave;
   leave.group = join.group;
   EXPECT_EQ(device.run(0, leave), 0);
   wire.run(seconds(3));
@@ -153,10 +155,10 @@ TEST(HostSideVersions, EachListenerProtocolHasItsOwn) {
   config.mld_version = 0;
   transport::DropCounters drops;
   HostSide host(config, drops);
-  ASSERT_TRUE(host.join(Time{}, Gid::from_ipv4(0xEF010201)));
+  ASSERT_TRUE(host.set_filter(Time{}, Gid::from_ipv4(0xEF010201), kEverySource));
   Gid group6;
   group6.bytes = {0xff, 0x1e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2};
-  ASSERT_TRUE(host.join(Time{}, group6));
+  ASSERT_TRUE(host.set_filter(Time{}, group6, kEverySource));
   Bytes room(2048);
   TxSlot slot;
   slot.room = room.data();
@@ -181,9 +183,10 @@ class SolicitedNode : public HostSideTest {
     command.addresses = addresses;
     return device.run(0, command);
   }
-  int member(Command::Kind kind, const Gid& group) {
-    GroupCommand command(kind);
+  int members_listen(const Gid& group, bool listen) {
+    GroupFilterCommand command;
     command.group = group;
+    if (listen) command.mode = FilterMode::kExclude;
     return device.run(0, command);
   }
   // What is reported within 3 s: group and record type, each once however often it is repeated.
@@ -247,14 +250,14 @@ TEST_F(SolicitedNode, GroupsFollowTheAddressesAndReportsComeFromTheLinkLocalOne)
 TEST_F(SolicitedNode, QueuePairsInTheSameGroupComeAndGoUnseen) {
   const Gid group = group_of(0, 1);
   wire.seen.clear();
-  EXPECT_EQ(member(Command::Kind::kJoinGroup, group), 0);
-  EXPECT_EQ(member(Command::Kind::kLeaveGroup, group), 0);
+  EXPECT_EQ(members_listen(group, true), 0);
+  EXPECT_EQ(members_listen(group, false), 0);
   EXPECT_TRUE(reported({}).empty());
-  EXPECT_EQ(member(Command::Kind::kJoinGroup, group), 0);
+  EXPECT_EQ(members_listen(group, true), 0);
   ASSERT_EQ(set({}), 0);
   EXPECT_TRUE(reported({}).empty()) << "a queue pair still listens";
   ASSERT_EQ(set({ipv6(0, 1)}), 0);
-  EXPECT_EQ(member(Command::Kind::kLeaveGroup, group), 0);
+  EXPECT_EQ(members_listen(group, false), 0);
   EXPECT_TRUE(reported({}).empty()) << "the address still listens";
   ASSERT_EQ(set({}), 0);
   EXPECT_EQ(reported({}), (Records{{group, kLeave}}));
@@ -274,7 +277,8 @@ TEST_F(SolicitedNode, TheLinkLocalAddressThatReportsComeFromIsAnswered) {
 }
 
 TEST_F(HostSideTest, GroupCommandsNeedAGroup) {
-  GroupCommand join(Command::Kind::kJoinGroup);
+  GroupFilterCommand join;
+  join.mode = FilterMode::kExclude;
   join.group = device.ipv4;
   EXPECT_EQ(device.run(0, join), -EINVAL);
 }

@@ -11,6 +11,7 @@ MembershipTable::MembershipTable(const MembershipLimits& limits, uint64_t seed)
       hash_(seed),
       groups_by_mgid_(limits.groups_max),
       pairs_(limits.memberships_max),
+      sources_(limits.sources_max, seed),
       groups_(std::make_unique<Group[]>(limits.groups_max)),
       memberships_(std::make_unique<Membership[]>(limits.memberships_max)),
       members_(std::make_unique<Member[]>(limits.members_max)) {
@@ -29,7 +30,10 @@ AttachResult MembershipTable::attach(const Gid& mgid, uint32_t member, bool* gro
   UROCE_ASSERT(mgid.is_multicast() && member < limits_.members_max);
   uint32_t group = find_group(mgid);
   const bool is_new = group == kNoSlot;
-  if (!is_new && find_pair(group, member) != kNoSlot) return AttachResult::kAlready;
+  if (const uint32_t pair = is_new ? kNoSlot : find_pair(group, member); pair != kNoSlot) {
+    const bool by_source = memberships_[pair].sources.count != 0;
+    return by_source ? AttachResult::kMixed : AttachResult::kAlready;
+  }
   if (free_membership_ == kNoSlot) return AttachResult::kFull;
   if (is_new) {
     group = take_group(mgid);
@@ -54,11 +58,42 @@ bool MembershipTable::detach(const Gid& mgid, uint32_t member, bool* group_becam
     return pair_hash(memberships_[other].group, memberships_[other].member);
   });
   unlink(slot);
+  sources_.clear(memberships_[slot].sources);
   memberships_[slot] = {.next_in_group = free_membership_};
   free_membership_ = slot;
   const bool empty = groups_[group].member_count == 0;
   if (empty) give_group(group);
   if (group_became_empty != nullptr) *group_became_empty = empty;
+  return true;
+}
+
+AttachResult MembershipTable::attach_source(const Gid& mgid, uint32_t member, const Gid& source) {
+  const uint32_t group = find_group(mgid);
+  uint32_t slot = group == kNoSlot ? kNoSlot : find_pair(group, member);
+  const SourceTable::Key key = sources_.key(source);
+  if (slot != kNoSlot) {
+    if (memberships_[slot].sources.count == 0) return AttachResult::kMixed;
+    if (sources_.find(slot, key) != kNoSlot) return AttachResult::kAlready;
+  }
+  if (sources_.is_full()) return AttachResult::kFull;
+  if (slot == kNoSlot) {
+    if (const AttachResult result = attach(mgid, member); result != AttachResult::kAdded) {
+      return result;
+    }
+    slot = find_pair(find_group(mgid), member);
+  }
+  sources_.add(slot, memberships_[slot].sources, key);
+  return AttachResult::kAdded;
+}
+
+bool MembershipTable::detach_source(const Gid& mgid, uint32_t member, const Gid& source) {
+  const uint32_t group = find_group(mgid);
+  const uint32_t slot = group == kNoSlot ? kNoSlot : find_pair(group, member);
+  if (slot == kNoSlot) return false;
+  const uint32_t entry = sources_.find(slot, sources_.key(source));
+  if (entry == kNoSlot) return false;
+  if (memberships_[slot].sources.count == 1) return detach(mgid, member);
+  sources_.remove(memberships_[slot].sources, entry);
   return true;
 }
 

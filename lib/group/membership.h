@@ -2,11 +2,12 @@
 // Which queue pairs of an engine are in which multicast groups: a set of (group, member) pairs.
 //
 // Three fixed arrays: groups, memberships, members. A group holds the list of its memberships in
-// attach order, which is the order of delivery; a member holds the list of its memberships. Both
-// lists run through the membership itself (doubly linked), so a pair is taken out in constant
-// time once it is found; two hash indexes (by MGID, by (group, member)) find it. Nothing is
-// allocated after construction and nothing is ever rehashed: attach, detach and find cost the same
-// on the first day and after a year of churn. The hashes are keyed, so that nobody who chooses
+// attach order, which is the order of delivery; a member holds the list of its memberships. A
+// membership by source holds the list of its sources; without any it is of every source. Both
+// lists of memberships run through the membership itself (doubly linked), so a pair is taken out in
+// constant time once it is found; two hash indexes (by MGID, by (group, member)) find it. Nothing
+// is allocated after construction and nothing is ever rehashed: attach, detach and find cost the
+// same on the first day and after a year of churn. The hashes are keyed, so that nobody who chooses
 // group addresses can make them collide.
 //
 // Invariants: a group exists exactly while it has a member; free lists and used entries partition
@@ -20,13 +21,15 @@
 #include "base/keyed_hash.h"
 #include "base/slot_index.h"
 #include "base/types.h"
+#include "group/source_table.h"
 
 namespace uroce::group {
 
 enum class AttachResult : uint8_t {
   kAdded,
   kAlready,  // a member already: success, nothing changed
-  kFull,     // no room for another group or membership; nothing changed
+  kFull,     // no room for another group, membership or source; nothing changed
+  kMixed,    // a member already, the one by source and the other of every source; nothing changed
 };
 
 struct Group {
@@ -43,12 +46,14 @@ struct Membership {
   uint32_t previous_in_group = kNoSlot;
   uint32_t next_of_member = kNoSlot;
   uint32_t previous_of_member = kNoSlot;
+  SourceList sources{};  // empty: every source
 };
 
 struct MembershipLimits {
   uint32_t groups_max = 8192;
   uint32_t memberships_max = 65536;
   uint32_t members_max = 65536;  // members are numbers below this: slots of queue pairs
+  uint32_t sources_max = 8192;   // of all memberships together, at least 1
 };
 
 // One owner (the engine). Pointers that find(), first() and next() give are good until the next
@@ -65,6 +70,17 @@ class MembershipTable {
   // False, and nothing changed, when the queue pair is no member. With true, `*group_became_empty`
   // says whether it was the last member: the group is gone; close the filter, leave.
   bool detach(const Gid& mgid, uint32_t member, bool* group_became_empty = nullptr);
+
+  // The same for the messages of one source: a queue pair may have several in a group. False: the
+  // source is none of its. The last one ends the membership.
+  AttachResult attach_source(const Gid& mgid, uint32_t member, const Gid& source);
+  bool detach_source(const Gid& mgid, uint32_t member, const Gid& source);
+
+  // Whether a member takes what a source sends; the key is made once for a packet.
+  SourceTable::Key source_key(const Gid& source) const { return sources_.key(source); }
+  bool admits(const Membership& m, const SourceTable::Key& source) const {
+    return m.sources.count == 0 || sources_.find(slot_of(m), source) != kNoSlot;
+  }
 
   // The group, or nullptr when nobody here is attached to it.
   const Group* find(const Gid& mgid) const;
@@ -96,6 +112,9 @@ class MembershipTable {
   const Membership* membership(uint32_t slot) const {
     return slot == kNoSlot ? nullptr : &memberships_[slot];
   }
+  uint32_t slot_of(const Membership& m) const {
+    return static_cast<uint32_t>(&m - memberships_.get());
+  }
   uint64_t pair_hash(uint32_t group, uint32_t member) const { return hash_(group, member); }
   uint32_t find_group(const Gid& mgid) const;
   uint32_t find_pair(uint32_t group, uint32_t member) const;
@@ -108,6 +127,7 @@ class MembershipTable {
   KeyedHash hash_;
   SlotIndex groups_by_mgid_;
   SlotIndex pairs_;
+  SourceTable sources_;  // owners are memberships
   std::unique_ptr<Group[]> groups_;
   std::unique_ptr<Membership[]> memberships_;
   std::unique_ptr<Member[]> members_;

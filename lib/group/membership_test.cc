@@ -102,6 +102,55 @@ TEST(Membership, FullTableRefusesAndStaysAsItIs) {
   EXPECT_EQ(table.membership_count(), 6u);
 }
 
+constexpr Gid kSourceA = Gid::from_ipv4(0x0A000001);
+constexpr Gid kSourceB = Gid::from_ipv4(0x0A000002);
+
+// Whether the only member of the group takes what the source sends.
+bool admits(const MembershipTable& table, const Gid& mgid, const Gid& source) {
+  return table.admits(*table.first(*table.find(mgid)), table.source_key(source));
+}
+
+TEST(Membership, AMemberBySourceTakesItsSourcesOnly) {
+  MembershipTable table({.groups_max = 4, .memberships_max = 6, .members_max = 4}, 1);
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceA), AttachResult::kAdded);
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceA), AttachResult::kAlready);
+  EXPECT_TRUE(admits(table, kGroupA, kSourceA));
+  EXPECT_FALSE(admits(table, kGroupA, kSourceB));
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceB), AttachResult::kAdded);
+  EXPECT_TRUE(admits(table, kGroupA, kSourceB));
+  EXPECT_EQ(table.membership_count(), 1u);
+  EXPECT_FALSE(table.detach_source(kGroupA, 1, kSourceA));
+  EXPECT_TRUE(table.detach_source(kGroupA, 0, kSourceA));
+  EXPECT_FALSE(table.detach_source(kGroupA, 0, kSourceA));
+  EXPECT_FALSE(admits(table, kGroupA, kSourceA));
+  EXPECT_TRUE(table.detach_source(kGroupA, 0, kSourceB));
+  EXPECT_EQ(table.find(kGroupA), nullptr) << "the last source was the membership";
+}
+
+TEST(Membership, BySourceAndOfEverySourceDoNotMix) {
+  MembershipTable table({.groups_max = 4, .memberships_max = 6, .members_max = 4}, 1);
+  EXPECT_EQ(table.attach(kGroupA, 0), AttachResult::kAdded);
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceA), AttachResult::kMixed);
+  EXPECT_TRUE(admits(table, kGroupA, kSourceB));
+  EXPECT_TRUE(table.detach(kGroupA, 0));
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceA), AttachResult::kAdded);
+  EXPECT_EQ(table.attach(kGroupA, 0), AttachResult::kMixed);
+  EXPECT_TRUE(table.detach(kGroupA, 0)) << "all its sources at once";
+  EXPECT_EQ(table.attach(kGroupA, 0), AttachResult::kAdded);
+  EXPECT_TRUE(admits(table, kGroupA, kSourceB)) << "none is left of before";
+}
+
+TEST(Membership, WithoutRoomForASourceNothingChanges) {
+  MembershipTable table({.groups_max = 4, .memberships_max = 6, .members_max = 4, .sources_max = 1},
+                        1);
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceA), AttachResult::kAdded);
+  EXPECT_EQ(table.attach_source(kGroupA, 0, kSourceB), AttachResult::kFull);
+  EXPECT_EQ(table.attach_source(kGroupA, 1, kSourceA), AttachResult::kFull);
+  EXPECT_EQ(table.membership_count(), 1u);
+  EXPECT_TRUE(table.detach(kGroupA, 0));
+  EXPECT_EQ(table.attach_source(kGroupA, 1, kSourceA), AttachResult::kAdded);
+}
+
 // The table against a map of vectors: every answer, every list and every count, at each step.
 class Model {
  public:

@@ -53,6 +53,7 @@ class SourceTable {
   const Gid& address(uint32_t slot) const { return entries_[slot].address; }
   uint32_t owner(uint32_t slot) const { return entries_[slot].owner; }  // kNoSlot: not in use
   uint32_t size() const { return index_.size(); }
+  bool is_full() const { return free_ == kNoSlot; }
 
  private:
   struct Entry {

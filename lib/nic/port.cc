@@ -381,12 +381,14 @@ int Port::set_multicast_macs(std::span<const MacAddress> macs) {
   return filter_ == nullptr ? -ENOTSUP : filter_->set(macs);
 }
 
-int Port::join_group(const Gid& group) {
-  return groups_ == nullptr ? -ENOTSUP : groups_->join(group);
-}
-
-int Port::leave_group(const Gid& group) {
-  return groups_ == nullptr ? -ENOTSUP : groups_->leave(group);
+int Port::set_group_filter(const Gid& group, const SourceFilter& filter) {
+  if (groups_ == nullptr) return -ENOTSUP;
+  const int error = groups_->set(group, filter);
+  if (error != 0) {
+    log(absl::StrFormat("port %s: group %s: %s", name_, gid_text(group),
+                        KernelGroups::cure(error, group)));
+  }
+  return error;
 }
 
 int Port::resolve(const Gid& destination, Duration limit, MacAddress& mac) {

@@ -53,8 +53,7 @@ class Port final : public device::PortOps {
   device::PortInfo info() override;
   std::vector<device::PortAddress> addresses() override;
   int set_multicast_macs(std::span<const MacAddress> macs) override;
-  int join_group(const Gid& group) override;
-  int leave_group(const Gid& group) override;
+  int set_group_filter(const Gid& group, const SourceFilter& filter) override;
   int resolve(const Gid& destination, Duration limit, MacAddress& mac) override;
 
  private:

@@ -99,7 +99,7 @@ TEST_F(AfPacketTest, EndWithoutAddressesIsOwn) {
   EXPECT_EQ(info.kernel_if_index, index_of("va"));
   EXPECT_EQ(info.frame_bytes_max, 8192u - 66);
   EXPECT_TRUE(info.link_up);
-  EXPECT_EQ(a->join_group(ipv4(239, 1, 2, 3)), -ENOTSUP);
+  EXPECT_EQ(a->set_group_filter(ipv4(239, 1, 2, 3), kEverySource), -ENOTSUP);
   enter_b();
   run("ip link set vb down");
   enter_a();
@@ -211,7 +211,7 @@ TEST_F(AfPacketTest, EndWithKernelAddressesIsSharedAndAdoptsThem) {
   ASSERT_GE(addresses.size(), 3u);  // and the link-local one
   EXPECT_EQ(addresses[0].address, ipv4(10, 9, 0, 1));
   EXPECT_THAT(output("ss -Huln"), HasSubstr("10.9.0.1:4791"));
-  EXPECT_EQ(a->join_group(ipv4(239, 1, 2, 3)), 0);
+  EXPECT_EQ(a->set_group_filter(ipv4(239, 1, 2, 3), kEverySource), 0);
   EXPECT_THAT(output("ip maddr show dev va"), HasSubstr("239.1.2.3"));
   EXPECT_EQ(a->set_multicast_macs({}), -ENOTSUP);
   MacAddress mac;
@@ -260,7 +260,7 @@ TEST_F(AfPacketTest, SharedVlanIsTheKernelsVlanInterface) {
   EXPECT_EQ(a->info().frame_bytes_max, 4214u);
   ASSERT_FALSE(a->addresses().empty());
   EXPECT_EQ(a->addresses()[0].address, ipv4(10, 100, 0, 1));
-  EXPECT_EQ(a->join_group(ipv4(239, 1, 2, 3)), 0);
+  EXPECT_EQ(a->set_group_filter(ipv4(239, 1, 2, 3), kEverySource), 0);
   EXPECT_THAT(output("ip maddr show dev va"), HasSubstr("01:00:5e:01:02:03"));
 }
 

@@ -59,8 +59,7 @@ TEST_F(PortTest, TellsTheDeviceWhatItIs) {
 TEST_F(PortTest, KernelCallsAreNotForOwnPorts) {
   open();
   MacAddress mac;
-  EXPECT_EQ(a->join_group(Gid::from_ipv4(0xE0010101)), -ENOTSUP);
-  EXPECT_EQ(a->leave_group(Gid::from_ipv4(0xE0010101)), -ENOTSUP);
+  EXPECT_EQ(a->set_group_filter(Gid::from_ipv4(0xE0010101), kEverySource), -ENOTSUP);
   EXPECT_EQ(a->resolve(Gid::from_ipv4(0x0A000002), Duration{0}, mac), -ENOTSUP);
 }
 

@@ -23,6 +23,7 @@ device::DeviceLimits device_limits(const config::LimitSettings& limits) {
   result.group_max = limits.multicast_groups;
   result.group_qp_max = limits.members_per_group;
   result.membership_max = limits.multicast_members;
+  result.source_max = limits.multicast_sources;
   return result;
 }
 
@@ -76,6 +77,7 @@ void Unit::make_engines(const config::Settings& settings, IdSource& ids) {
     config.mld_version = port_->config().mld_version.value_or(group::kNewestVersion);
     config.groups_max = settings.limits.multicast_groups;
     config.memberships_max = settings.limits.multicast_members;
+    config.sources_max = settings.limits.multicast_sources;
     config.seed = uint64_t{ids.next32()} << 32 | ids.next32();
     seats_.push_back(std::make_unique<engine::EngineSeat>(config, drive_mode(settings.mode)));
     seat_pointers_.push_back(seats_.back().get());

@@ -121,5 +121,25 @@ TEST_F(McastTest, AGroupWithTheSameMacIsAnotherGroup) {
   EXPECT_EQ(detach(member, device::kTestGroup), 0);
 }
 
+TEST_F(McastTest, AMemberBySourceHearsThatSourceOnly) {
+  ib_qp* sender = make(IB_QPT_UD);
+  bring_to(sender, IB_QPS_RTS);
+  ib_qp* member = listener(8);
+  ib_ah* ah = handle_to(device::kTestGroup);
+  ib_gid group = gid_of(device::kTestGroup);
+  const ib_gid ours = gid_of(device::kTestIpv4);
+  const ib_gid other = gid_of(Gid::from_ipv4(0x0A0000EE));
+  ASSERT_EQ(uroce_attach_mcast_source(member, &group, &other), 0);
+  EXPECT_EQ(received(sender, ah, member), 0u);
+  ASSERT_EQ(uroce_attach_mcast_source(member, &group, &ours), 0);
+  EXPECT_EQ(received(sender, ah, member), 1u);
+  EXPECT_EQ(attach(member, device::kTestGroup), -EADDRINUSE);
+  ASSERT_EQ(uroce_detach_mcast_source(member, &group, &ours), 0);
+  EXPECT_EQ(received(sender, ah, member), 0u);
+  EXPECT_EQ(uroce_detach_mcast_source(member, &group, &ours), -EADDRNOTAVAIL);
+  EXPECT_EQ(uroce_detach_mcast_source(member, &group, &other), 0);
+  EXPECT_EQ(detach(member, device::kTestGroup), -EINVAL);
+}
+
 }  // namespace
 }  // namespace uroce::verbs

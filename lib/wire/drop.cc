@@ -63,6 +63,7 @@ constexpr Entry kEntries[] = {
     {Drop::kGroupQpnMismatch, "group_qpn_mismatch",
      "group address without QPN 0xFFFFFF, or the other way round"},
     {Drop::kGroupNoMember, "group_no_member", "no member of the group could take it"},
+    {Drop::kGroupSource, "group_source", "no member of the group is attached to its source"},
     {Drop::kCnpUnknownQp, "cnp_unknown_qp", "congestion notification for no queue pair of ours"},
     {Drop::kHandoffFull, "handoff_full", "the ring to the engine that owns the queue pair is full"},
     {Drop::kRecvQueueEmpty, "recv_queue_empty", "no receive is posted"},

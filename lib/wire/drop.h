@@ -61,6 +61,7 @@ enum class Drop : uint8_t {
   kGroupOffer,
   kGroupQpnMismatch,
   kGroupNoMember,
+  kGroupSource,
   kCnpUnknownQp,
   kHandoffFull,
   // The transport: the queue pair does not take it

@@ -24,8 +24,7 @@ class WorldPort final : public device::PortOps {
   device::PortInfo info() override { return info_; }
   std::vector<device::PortAddress> addresses() override { return addresses_; }
   int set_multicast_macs(std::span<const MacAddress>) override { return 0; }
-  int join_group(const Gid&) override { return -ENOTSUP; }
-  int leave_group(const Gid&) override { return -ENOTSUP; }
+  int set_group_filter(const Gid&, const SourceFilter&) override { return -ENOTSUP; }
   int resolve(const Gid&, Duration, MacAddress&) override { return -ENOTSUP; }
 
  private:
