@@ -28,7 +28,7 @@ class Session {
 
   // Takes what has come and answers it. A connection that fails ends the session.
   void step();
-  bool is_ready() const { return state_ != State::kWelcomed; }
+  bool is_ready() const { return state_ == State::kTrading || state_ == State::kJudged; }
   // Its totals were judged and it has got the verdict, or it has failed.
   bool is_done() const;
   void fail(const std::string& sentence);

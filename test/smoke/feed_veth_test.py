@@ -89,6 +89,24 @@ def run(network, ports, shared):
     return outputs
 
 
+def run_late(network):
+    """A second trader comes while the stream runs: its own begins with a later message."""
+    processes = [start(network, 0, 'exchange', 1, False, ['--messages', '16000', '--rate', '2000'])]
+    try:
+        for end in (1, 2):
+            processes.append(start(network, end, 'trader', 1, False, []))
+            processes[-1].stdout.readline()
+        outputs = [process.communicate(timeout=SECONDS)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [0, 0, 0], outputs
+    firsts = [numbers(rf'trader 10.9.0.{end}: from message (\d+)', outputs[0])[0] for end in (2, 3)]
+    wanted = [numbers(r'trader: (\d+) messages: ', output)[0] for output in outputs[1:]]
+    assert sorted(firsts)[0] == 1 and sorted(firsts)[1] > 1, outputs
+    assert [first + count for first, count in zip(firsts, wanted)] == [16001, 16001], outputs
+
+
 def run_deserted(network):
     """The exchange goes in the middle of the stream: the trader says so and ends."""
     exchange = start(network, 0, 'exchange', 1, True, ['--messages', '10000000'])
@@ -146,12 +164,14 @@ def main():
         judge(exchange, traders)
         print(f'ok: {title} ({time.monotonic() - begin:.0f} s)\n{exchange}{"".join(traders)}',
               flush=True)
-    network = Network(2, 1, True)
-    try:
-        run_deserted(network)
-    finally:
-        network.remove()
-    print('ok: an exchange that goes')
+    for title, ends, shared, go in (('a trader that comes late', 3, False, run_late),
+                                    ('an exchange that goes', 2, True, run_deserted)):
+        network = Network(ends, 1, shared)
+        try:
+            go(network)
+        finally:
+            network.remove()
+        print(f'ok: {title}', flush=True)
 
 
 if __name__ == '__main__':
