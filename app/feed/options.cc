@@ -93,7 +93,7 @@ void complete(Options& options) {
   if (options.role != Role::kBoth && options.start.empty()) {
     throw std::runtime_error(
         "which port? EAL's arguments are missing: -- --vdev=net_af_packet0,iface=NAME "
-        "--no-huge --no-pci -m 256 -l 0 -- --port net_af_packet0");
+        "--no-huge --no-pci --no-shconf -m 256 -l 0");
   }
   if (options.role == Role::kBoth && options.traders != 1) {
     throw std::runtime_error("--traders: in one process there is one");

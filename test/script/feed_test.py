@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """uroce-feed in one process on memory rings: whole streams, losses with and without recovery,
-faults on the wire, checks that do not hold, wrong arguments, signals.
+faults on the wire, checks that do not hold, wrong arguments, signals. Two processes over memif.
 
   feed_test.py UROCE-FEED
 """
+import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 FEED = sys.argv[1]
 PORTS = ['--no-huge', '--no-pci', '--no-shconf', '--no-telemetry', '-m', '256', '-l', '0', '--',
@@ -92,6 +95,36 @@ def a_lossy_wire_is_borne():
     assert orders(output) == TRIGGERS, output
 
 
+def start_over_memif(role, place, socket, options):
+    cpus = sorted(os.sched_getaffinity(0))
+    memif = 'server' if role == 'exchange' else 'client'
+    return subprocess.Popen(
+        [FEED, role, *options, '--', '--no-huge', '--no-pci', '--no-telemetry', '-m', '256',
+         '--lcores', f'0@{cpus[place % len(cpus)]}', '--file-prefix', f'feed-{role}-{os.getpid()}',
+         f'--vdev=net_memif0,role={memif},socket={socket},socket-abstract=no', '--', '--port',
+         f'net_memif0,address=10.0.0.{place + 1}/24,mtu=1500'],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def two_processes_over_memif():
+    with tempfile.TemporaryDirectory(prefix='uroce-feed-') as folder:
+        socket = pathlib.Path(folder) / 'socket'
+        processes = [start_over_memif('exchange', 0, socket,
+                                      ['--messages', str(MESSAGES), '--inject-loss', '5'])]
+        try:
+            processes[0].stdout.readline()  # the server is there
+            processes.append(start_over_memif('trader', 1, socket, []))
+            outputs = [process.communicate(timeout=60) for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    both = ''.join(output for output, _ in outputs)
+    delivered, recovered, lost = totals(both)
+    assert delivered + recovered == MESSAGES and recovered > 0 and lost == 0, outputs
+    assert orders(both) == TRIGGERS, outputs
+
+
 def a_check_that_does_not_hold_is_a_failure():
     """A history that is overwritten before anybody can read it: what is lost stays lost."""
     result = run('both', '--messages', str(MESSAGES), '--inject-loss', '10', '--history', '64',
@@ -149,7 +182,7 @@ def a_signal_ends_it():
 
 for test in (a_stream_arrives_whole, what_both_sides_lose_is_recovered,
              without_recovery_it_is_lost, each_message_may_be_a_trigger, a_lossy_wire_is_borne,
-             a_check_that_does_not_hold_is_a_failure, wrong_arguments_are_named,
-             who_finds_nobody_says_so, a_signal_ends_it):
+             two_processes_over_memif, a_check_that_does_not_hold_is_a_failure,
+             wrong_arguments_are_named, who_finds_nobody_says_so, a_signal_ends_it):
     test()
     print(f'{test.__name__}: ok', flush=True)
