@@ -49,7 +49,8 @@ DatagramEnd::DatagramEnd(World& world, Host& host, DatagramBook& book, Verdict& 
 }
 
 DatagramEnd::~DatagramEnd() {
-  if (member_) toggle_membership();
+  ib_gid group = verbs_gid(kGroupGid);
+  if (member_) ib_detach_mcast(qp_, &group, 0);
   ib_destroy_qp(qp_);
   ib_dereg_mr(mr_);
   ib_destroy_cq(cq_);

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -272,5 +273,10 @@ int main(int argc, char** argv) {
                  "usage: uroce-soak [--bytes N]   length of each message, 30 … 2147483648\n");
     return 2;
   }
-  return uroce::sim::run_all(bytes);
+  try {
+    return uroce::sim::run_all(bytes);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "uroce-soak: %s\n", error.what());
+    return 1;
+  }
 }
