@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uroce-member: one queue pair that sends to a group, and is a member of it or not.
+//
+//   uroce-member GROUP -- EAL-ARGUMENTS -- ARGUMENTS-OF-UROCE
+//
+// Does what the lines of its standard input say: attach, detach, attach-source IP,
+// detach-source IP, send (a message every 20 ms from then on). Ends with its input, and says how
+// many messages have come.
+#include <arpa/inet.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/endpoint.h"
+
+namespace uroce {
+namespace {
+
+constexpr uint32_t kQkey = 0x11111111;
+constexpr uint32_t kRecvs = 64;
+constexpr uint32_t kSlotBytes = 256;
+constexpr uint32_t kMessageBytes = 64;
+constexpr std::chrono::milliseconds kPace(20);
+
+ib_gid gid_of(const std::string& text) {
+  ib_gid gid{};
+  gid.raw[10] = gid.raw[11] = 0xff;
+  if (inet_pton(AF_INET, text.c_str(), gid.raw + 12) == 1) return gid;
+  if (inet_pton(AF_INET6, text.c_str(), gid.raw) == 1) return gid;
+  throw std::runtime_error(text + " is no address");
+}
+
+bool is_ipv4(const ib_gid& gid) { return gid.raw[10] == 0xff && gid.raw[0] == 0; }
+
+// An address of the family that is not link-local.
+int gid_index(ib_device* device, bool ipv4) {
+  ib_gid gid{};
+  for (int i = 0; ib_query_gid(device, 1, i, &gid) == 0; ++i) {
+    if (is_ipv4(gid) == ipv4 && gid.raw[0] != 0xfe) return i;
+  }
+  throw std::runtime_error("the port has no address of the group's family");
+}
+
+app::EndpointOptions options() {
+  app::EndpointOptions result;
+  result.type = IB_QPT_UD;
+  result.buffer_bytes = kRecvs * kSlotBytes + kMessageBytes;
+  result.recv_wr = kRecvs;
+  return result;
+}
+
+class Member {
+ public:
+  Member(ib_device* device, const std::string& group)
+      : group_(gid_of(group)),
+        end_(device, options()),
+        ah_(end_, group_, gid_index(device, is_ipv4(group_))) {
+    end_.activate(kQkey);
+    for (uint32_t i = 0; i < kRecvs; ++i) end_.post_recv(i * kSlotBytes, kSlotBytes, i);
+  }
+
+  void obey(const std::string& line) {
+    const std::string word = line.substr(0, line.find(' '));
+    const std::string rest = line.substr(word.size());
+    const ib_gid source = rest.empty() ? ib_gid{} : gid_of(rest.substr(1));
+    if (word == "attach") {
+      app::check(ib_attach_mcast(end_.qp(), &group_, 0), "ib_attach_mcast");
+    } else if (word == "detach") {
+      app::check(ib_detach_mcast(end_.qp(), &group_, 0), "ib_detach_mcast");
+    } else if (word == "attach-source") {
+      app::check(uroce_attach_mcast_source(end_.qp(), &group_, &source),
+                 "uroce_attach_mcast_source");
+    } else if (word == "detach-source") {
+      app::check(uroce_detach_mcast_source(end_.qp(), &group_, &source),
+                 "uroce_detach_mcast_source");
+    } else if (word == "send") {
+      sends_ = true;
+    } else {
+      throw std::runtime_error("unknown line: " + line);
+    }
+  }
+
+  void work() {
+    ib_wc wc{};
+    while (app::take(end_.cq(), wc)) {
+      if (wc.opcode == IB_WC_SEND) {
+        under_way_ = false;
+        continue;
+      }
+      ++received_;
+      end_.post_recv(static_cast<uint32_t>(wc.wr_id) * kSlotBytes, kSlotBytes, wc.wr_id);
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (!sends_ || under_way_ || now < next_) return;
+    next_ = now + kPace;
+    under_way_ = true;
+    app::check(end_.post_datagram({kRecvs * kSlotBytes, kMessageBytes},
+                                  {ah_.get(), IB_MULTICAST_QPN, kQkey}),
+               "ib_post_send");
+  }
+
+  bool idle() const { return !under_way_; }
+  uint64_t received() const { return received_; }
+  void stop_sending() { sends_ = false; }
+
+ private:
+  ib_gid group_;
+  app::Endpoint end_;
+  app::AddressHandle ah_;
+  bool sends_ = false;
+  bool under_way_ = false;
+  uint64_t received_ = 0;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+// Appends what has come on standard input; false at its end. Waits a millisecond at most.
+bool read_input(std::string& text) {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (poll(&input, 1, 1) <= 0) return true;
+  char bytes[256];
+  const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
+  if (count > 0) text.append(bytes, static_cast<size_t>(count));
+  return count > 0;
+}
+
+void run(uroce_context* context, const std::string& group) {
+  Member member(uroce_device(context, 0), group);
+  std::string input;
+  bool open = true;
+  while (open || !member.idle()) {
+    if (open && !read_input(input)) {
+      open = false;
+      member.stop_sending();
+    }
+    for (size_t end = input.find('\n'); end != std::string::npos; end = input.find('\n')) {
+      member.obey(input.substr(0, end));
+      input.erase(0, end + 1);
+    }
+    uroce_poll(context);
+    member.work();
+  }
+  std::printf("%llu messages\n", static_cast<unsigned long long>(member.received()));
+}
+
+}  // namespace
+}  // namespace uroce
+
+int main(int argc, char** argv) {
+  if (argc < 3 || std::strcmp(argv[2], "--") != 0) {
+    std::fprintf(stderr, "uroce-member GROUP -- EAL-ARGUMENTS -- ARGUMENTS-OF-UROCE\n");
+    return 2;
+  }
+  std::vector<const char*> start = {argv[0]};
+  start.insert(start.end(), argv + 3, argv + argc);
+  uroce_context* context = nullptr;
+  if (uroce_start(static_cast<int>(start.size()), start.data(), &context) != 0) {
+    std::fprintf(stderr, "uroce-member: %s\n", uroce_error());
+    return 1;
+  }
+  int result = 0;
+  try {
+    uroce::run(context, argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "uroce-member: %s\n", error.what());
+    result = 1;
+  }
+  return uroce_stop(context) == 0 ? result : 1;
+}
