@@ -84,6 +84,7 @@ ChannelPlan Draw::channel(size_t hosts) {
   channel.give_mac = one_in(2);
   channel.ipv6 = one_in(4);
   if (one_in(4)) channel.type = IB_QPT_UC;
+  channel.srq = channel.type == IB_QPT_RC && one_in(3);
   channel.lends = channel.type == IB_QPT_RC && one_in(2);
   channel.tangles = tangles_;
   channel.send_wake = one_in(3) ? Wake::kNotified : Wake::kPolls;
@@ -149,16 +150,21 @@ Operation Draw::operation(const ChannelPlan& channel) {
 }
 
 Step Draw::disturbance(const Plan& plan) {
-  static constexpr StepKind kKinds[] = {StepKind::kStarve, StepKind::kStarve, StepKind::kDrain,
-                                        StepKind::kDrain,  StepKind::kQuery,  StepKind::kReregister,
-                                        StepKind::kStall,  StepKind::kCut,    StepKind::kPause,
-                                        StepKind::kRenew,  StepKind::kCut,    StepKind::kReboot};
+  static constexpr StepKind kKinds[] = {
+      StepKind::kStarve,   StepKind::kStarve,     StepKind::kDrain,     StepKind::kDrain,
+      StepKind::kQuery,    StepKind::kReregister, StepKind::kStall,     StepKind::kCut,
+      StepKind::kPause,    StepKind::kRenew,      StepKind::kCut,       StepKind::kReboot,
+      StepKind::kResizeCq, StepKind::kModerate,   StepKind::kResizeSrq, StepKind::kArmSrq,
+      StepKind::kArmSrq};
   Step step;
   step.kind = kKinds[below(std::size(kKinds))];
   if (step.kind == StepKind::kReboot && !reboots_) step.kind = StepKind::kStarve;
   step.channel = static_cast<uint8_t>(below(plan.channels.size()));
   step.side = static_cast<uint8_t>(below(2));
   step.span = micros(one_in(3) ? 40'000 : 2'000);
+  step.operation.length = below(1000);
+  step.operation.signaled = one_in(2);
+  if (step.kind == StepKind::kModerate) step.span = one_in(3) ? Duration{} : micros(300);
   if (step.kind == StepKind::kStall || step.kind == StepKind::kPause ||
       step.kind == StepKind::kReboot) {
     step.side = static_cast<uint8_t>(below(plan.hosts));

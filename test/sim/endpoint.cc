@@ -54,6 +54,7 @@ Endpoint::Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t sid
 
 Endpoint::~Endpoint() {
   ib_destroy_qp(qp_);
+  if (srq_ != nullptr) ib_destroy_srq(srq_);
   destroy_lent_keys();
   if (parent_mr_ != nullptr) ib_dereg_mr(parent_mr_);
   ib_dereg_mr(open_mr_);
@@ -99,6 +100,8 @@ void Endpoint::create_qp() {
   ib_qp_init_attr attr{};
   attr.send_cq = send_cq_->cq();
   attr.recv_cq = recv_cq_->cq();
+  if (plan_.srq) create_srq();
+  attr.srq = srq_;
   attr.cap = {plan_.send_depth, plan_.recv_depth, plan_.sge_max, plan_.sge_max, kInlineMax, 0};
   attr.sq_sig_type = plan_.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
   attr.qp_type = plan_.type;
@@ -188,7 +191,9 @@ void Endpoint::reregister() {
 
 bool Endpoint::drained() const {
   const transport::SendQueue& queue = host_.engine().qp(Qpn(qp_->qp_num))->queues->send;
-  return !waits() && recvs_.outstanding() == 0 && queue.consumer.load() == queue.producer.load();
+  // What a shared receive queue holds is not of one queue pair.
+  return !waits() && (plan_.srq || recvs_.outstanding() == 0) &&
+         queue.consumer.load() == queue.producer.load();
 }
 
 std::string Endpoint::outstanding() const {

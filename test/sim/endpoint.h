@@ -55,6 +55,11 @@ class Endpoint {
   void drain(Duration span);
   void query();
   void reregister();
+  void resize_cq(const Operation& drawn);
+  void moderate(const Operation& drawn, Duration period);
+  // Nothing without a shared receive queue.
+  void resize_srq(uint32_t drawn);
+  void arm_srq(uint32_t drawn);
 
   // Something has failed here, within the contract: the connection needs a new life.
   bool broken() const { return broken_ || recv_flushed_; }
@@ -89,6 +94,10 @@ class Endpoint {
   static constexpr uint64_t kIova = 0x7000'0000'0000;  // the same in every run, unlike a pointer
 
   void create_qp();
+  void create_srq();
+  int post_recv(const ib_recv_wr& wr);
+  void take_limit_event();
+  void check_limit_event(uint64_t taken_id);
   void create_memory(uint64_t seed);
   void register_open();
   // endpoint_post.cc
@@ -172,6 +181,9 @@ class Endpoint {
   std::vector<LentKey> lent_keys_;  // by Lender
   uint32_t retired_key_ = 0;
   ib_qp* qp_ = nullptr;
+  ib_srq* srq_ = nullptr;
+  uint32_t srq_limit_ = 0;         // armed, and the event has not come
+  uint64_t posted_at_arming_ = 0;  // receives
   Endpoint* peer_ = nullptr;
 
   SendLedger ledger_;

@@ -99,6 +99,7 @@ bool Endpoint::take_recv(const ib_wc& wc) {
              std::to_string(wc.opcode) + " status " + std::to_string(wc.status));
   recvs_.take(wc, verdict_);
   if (!verdict_.good()) return true;
+  if (plan_.srq) check_limit_event(wc.wr_id);
   if (wc.status == IB_WC_SUCCESS) {
     const auto held = [&](const Sent& due) { return holds(wc, due); };
     const std::optional<Sent> message = incoming_.received(wc, held, verdict_);

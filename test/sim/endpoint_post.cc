@@ -269,7 +269,7 @@ void Endpoint::post_recvs() {
     wr.wr_id = id;
     wr.sg_list = list.data();
     wr.num_sge = static_cast<int>(list.size());
-    const int result = ib_post_recv(qp_, &wr, nullptr);
+    const int result = post_recv(wr);
     // On UC it may be begun more than once before a message is whole.
     if (!reliable()) shadow_->doubt(recv_slot(id), plan_.message_bytes_max);
     if (result == 0) continue;

@@ -134,6 +134,14 @@ void Execution::carry_out(const Step& step) {
       return datagram(step);
     case StepKind::kAttach:
       return datagram_ends_[step.side]->toggle_membership();
+    case StepKind::kResizeCq:
+      return end().resize_cq(step.operation);
+    case StepKind::kModerate:
+      return end().moderate(step.operation, step.span);
+    case StepKind::kResizeSrq:
+      return end().resize_srq(step.operation.length);
+    case StepKind::kArmSrq:
+      return end().arm_srq(step.operation.length);
   }
 }
 
@@ -187,8 +195,9 @@ void Execution::renew_drained(Channel& channel) {
                                      "; " + channel.ends[1]->outstanding());
   }
   if (!verdict_.good()) return;
-  // On UC what is left on the wire would be taken by whoever has the number of the queue pair.
-  const bool new_qps = channel.life % 2 == 0 || channel.plan.type == IB_QPT_UC;
+  // On UC what is left on the wire would be taken by whoever has the number of the queue pair; what
+  // is left in a shared receive queue, by the next life.
+  const bool new_qps = channel.life % 2 == 0 || channel.plan.type == IB_QPT_UC || channel.plan.srq;
   for (const auto& end : channel.ends) end->end_life(new_qps);
   // Nobody connects across a partition.
   wait(world_.cut_until(channel.plan.host[0], channel.plan.host[1]), [] { return false; });

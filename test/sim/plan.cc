@@ -58,6 +58,13 @@ std::string describe(const Step& step) {
     case StepKind::kAttach:
       text += line(" host %u", side);
       break;
+    case StepKind::kResizeCq:
+    case StepKind::kModerate:
+    case StepKind::kResizeSrq:
+    case StepKind::kArmSrq:
+      text += line(" channel %u side %u %s, %u", channel, side,
+                   step.operation.signaled ? "receives" : "sends", step.operation.length);
+      break;
     default:
       text += line(" channel %u side %u", channel, side);
   }
@@ -77,6 +84,7 @@ std::string describe(const ChannelPlan& channel) {
   text += line("timeout %u, rd_atomic %u, %s, sender %s, receiver %s%s", unsigned{channel.timeout},
                unsigned{channel.rd_atomic}, channel.signal_all ? "sq_sig_all" : "signals some",
                words(channel.send_wake), words(channel.recv_wake), channel.lends ? ", lends" : "");
+  if (channel.srq) text += ", SRQ";
   return text;
 }
 

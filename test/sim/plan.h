@@ -34,6 +34,7 @@ struct ChannelPlan {
   bool signal_all = true;
   bool give_mac = false;  // else ARP finds it
   bool ipv6 = false;
+  bool srq = false;      // receives come out of a shared receive queue
   bool lends = false;    // fast regions and windows
   bool tangles = false;  // its wire brings frames late or twice: follows from the faults
   Wake send_wake = Wake::kPolls;
@@ -71,10 +72,14 @@ enum class StepKind : uint8_t {
   kReboot,      // side: host index
   kDatagram,    // side: from; channel: to; operation
   kAttach,      // side: host index: joins the group, or leaves it
+  kResizeCq,    // channel, side, operation: the receive CQ if it is signaled, and by its length
+  kModerate,    // as kResizeCq; span: the period, 0 most of the time
+  kResizeSrq,   // channel, side, operation.length
+  kArmSrq,      // channel, side, operation.length: the limit event
 };
-inline constexpr const char* kStepNames[] = {"post",  "starve",     "drain",    "query",
-                                             "renew", "reregister", "stall",    "cut",
-                                             "pause", "reboot",     "datagram", "attach"};
+inline constexpr const char* kStepNames[] = {
+    "post",  "starve", "drain",    "query",  "renew",     "reregister",  "stall",      "cut",
+    "pause", "reboot", "datagram", "attach", "resize CQ", "moderate CQ", "resize SRQ", "arm SRQ"};
 inline constexpr size_t kStepKinds = std::size(kStepNames);
 
 struct Step {

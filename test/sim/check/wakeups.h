@@ -25,6 +25,10 @@ class WatchedCq {
   // What it held has been taken away: a wake-up for that may still be on its way.
   void forget();
   ib_cq* cq() const { return cq_; }
+  // While it is in use, at least the `entries` that it was made with.
+  void resize(uint32_t entries);
+  // As rdma_set_cq_moderation(): a period of 0 ends it.
+  void moderate(Time now, uint16_t count, uint16_t period_us);
   // Takes what it may know of, or all of it with `regardless`.
   void serve(Time now, bool regardless, const Taker& take, Verdict& verdict);
 
@@ -35,6 +39,7 @@ class WatchedCq {
 
   ib_cq* cq_ = nullptr;
   const Wake wake_;
+  bool moderated_ = false;
   bool armed_ = false;
   bool notified_ = false;
   bool forgiven_ = false;  // one wake-up for nothing
