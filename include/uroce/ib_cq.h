@@ -91,6 +91,7 @@ enum ib_wc_flags {
   IB_WC_WITH_SMAC = 1 << 4,
   IB_WC_WITH_VLAN = 1 << 5,
   IB_WC_WITH_NETWORK_HDR_TYPE = 1 << 6,
+  IB_WC_RX_TIME_HARDWARE = 1 << 15,  // rx_time_ns is from the port's stamp; not in the kernel
 };
 
 // A completion. When status is not SUCCESS only wr_id, status, qp and vendor_err mean anything.
@@ -118,6 +119,11 @@ struct ib_wc {
   __u8 smac[6];           // with IB_WC_WITH_SMAC
   __u16 vlan_id;          // with IB_WC_WITH_VLAN, else 0xffff
   __u8 network_hdr_type;  // enum rdma_network_type, with IB_WC_WITH_NETWORK_HDR_TYPE
+  // Receives: when the packet came that completed it, in nanoseconds of the clock that
+  // uroce_clock_ns() reads; 0 on send completions. With IB_WC_RX_TIME_HARDWARE the port stamped the
+  // packet; otherwise it is when the packet was taken from the port, one time for a burst. Not in
+  // the kernel's structure.
+  __u64 rx_time_ns;
 };
 
 struct ib_cq_init_attr {

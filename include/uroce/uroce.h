@@ -74,6 +74,14 @@ int uroce_stop(struct uroce_context* context);
 unsigned int uroce_device_count(const struct uroce_context* context);
 struct ib_device* uroce_device(struct uroce_context* context, unsigned int index);
 
+/*
+ * The context's clock, in nanoseconds: 0 when the context was made, never back, no leap. The
+ * receive time of a completion (ib_wc.rx_time_ns) is a reading of it, whether the port stamped the
+ * packet or the burst did. Any thread; reads the CPU's time stamp counter and makes no system call.
+ * For wall-clock time, read both clocks together now and then.
+ */
+uint64_t uroce_clock_ns(const struct uroce_context* context);
+
 /* The sentence for the calling thread's last error; "" if there was none. Valid until the next. */
 const char* uroce_error(void);
 

@@ -341,6 +341,30 @@ TEST_F(DispatchTwoEngines, AFrameGoesToTheEngineThatOwnsTheQueuePair) {
   EXPECT_EQ(device.dropped(), 0u);
 }
 
+// The queue's engine takes the packet at 5 ms, the owner a turn later.
+TEST_F(DispatchTwoEngines, AHandedFrameKeepsTheTimeAtWhichItCame) {
+  Forged packet = datagram();
+  packet.dest_qpn = other->qpn;
+  const Time first = device.now = Time(Duration(5'000'000));
+  device.receive(forge(packet), 0);
+  device.turn();
+  device.now += Duration(7'000);
+  device.turn();
+  const std::vector<transport::Cqe> by_burst = other->received();
+  ASSERT_EQ(by_burst.size(), 1u);
+  EXPECT_EQ(by_burst[0].arrival_ns, first.time_since_epoch().count());
+  EXPECT_EQ(by_burst[0].wc_flags & transport::kWcRxTimeHardware, 0);
+
+  other->post_recv(8192, 4096);
+  device.receive(forge(packet), 0, ReceiveTime{Time(Duration(4'999'123)), true});
+  device.turn();
+  device.turn();
+  const std::vector<transport::Cqe> by_port = other->received();
+  ASSERT_EQ(by_port.size(), 1u);
+  EXPECT_EQ(by_port[0].arrival_ns, 4'999'123);
+  EXPECT_NE(by_port[0].wc_flags & transport::kWcRxTimeHardware, 0);
+}
+
 TEST_F(DispatchTwoEngines, QpOneBelongsToEngineZero) {
   auto gsi = device.create(QpType::kGsi);
   gsi->qkey = wire::kGsiQkey;

@@ -67,6 +67,7 @@ struct Handoff {
   Token token{};
   uint32_t engine = 0;
   bool icrc_good = false;
+  ReceiveTime arrival{};  // at the first engine, however often it is handed on
 };
 
 class Engine {

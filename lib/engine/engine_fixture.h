@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "engine/engine.h"
@@ -225,11 +226,11 @@ class TestDevice {
     return sum;
   }
 
-  // --- the loop
-  // ----------------------------------------------------------------------------------- A frame
-  // comes from the port, into queue `engine`.
-  void receive(Bytes bytes, uint32_t engine = 0) {
-    inbox[engine].push_back({std::move(bytes), false, false});
+  // --- the loop ---
+
+  // A frame comes from the port, into queue `engine`; without a time it has that of the turn.
+  void receive(Bytes bytes, uint32_t engine = 0, std::optional<ReceiveTime> time = {}) {
+    inbox[engine].push_back({std::move(bytes), false, false, time});
   }
   // One loop turn of each engine. Returns how many frames were moved.
   size_t turn();
@@ -254,6 +255,7 @@ class TestDevice {
     Bytes bytes;
     bool looped = false;
     bool icrc_good = false;
+    std::optional<ReceiveTime> time{};  // nothing: when the engine takes it
   };
   std::vector<std::deque<Arrival>> inbox;  // one per engine
   std::vector<Bytes> outbox;               // to the wire
@@ -362,7 +364,7 @@ inline size_t TestDevice::input(uint32_t index) {
     frame.icrc_good = arrival.icrc_good;
     frame.looped = arrival.looped;
     frame.token = Token{frames.size()};
-    frame.arrival = now;
+    frame.arrival = arrival.time.value_or(ReceiveTime{now});
     frames.push_back(frame);
   }
   if (!frames.empty()) engines[index]->handle_frames(now, frames);
@@ -370,7 +372,8 @@ inline size_t TestDevice::input(uint32_t index) {
   while (const size_t count = engines[index]->poll_handoff(handoff)) {
     for (size_t i = 0; i < count; ++i) {
       const Arrival& arrival = arrivals[static_cast<size_t>(handoff[i].token)];
-      inbox[handoff[i].engine].push_back({arrival.bytes, arrival.looped, handoff[i].icrc_good});
+      inbox[handoff[i].engine].push_back(
+          {arrival.bytes, arrival.looped, handoff[i].icrc_good, handoff[i].arrival});
     }
   }
   return frames.size();

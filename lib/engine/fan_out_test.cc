@@ -297,6 +297,22 @@ class FanOutThreeEngines : public FanOut {
   FanOutThreeEngines() : FanOut({.engines = 3}) {}
 };
 
+TEST_F(FanOutThreeEngines, EveryCopySaysWhenThePacketCame) {
+  const Time came(Duration(777));
+  for (const uint32_t engine : {0u, 1u, 1u, 2u}) member(engine);
+  device.receive(forge(packet()), 2, ReceiveTime{came, true});
+  for (int turn = 0; turn < 3; ++turn) {
+    device.turn();
+    device.now += Duration(1000);
+  }
+  for (auto& qp : members) {
+    const std::vector<transport::Cqe> copies = qp->received();
+    ASSERT_EQ(copies.size(), 1u);
+    EXPECT_EQ(copies[0].arrival_ns, came.time_since_epoch().count());
+    EXPECT_NE(copies[0].wc_flags & transport::kWcRxTimeHardware, 0);
+  }
+}
+
 TEST_F(FanOutThreeEngines, AGroupIsServedByEveryEngineThatHasMembers) {
   member(0);
   member(1);

@@ -4,6 +4,8 @@
 #define UROCE_NIC_NIC_TEST_PORTS_H
 
 #include <gtest/gtest.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 
 #include <cstring>
 #include <memory>
@@ -71,6 +73,14 @@ inline bool send(Queue& queue, uint32_t count, uint8_t first, Route route = Rout
   }
   queue.submit(count);
   return true;
+}
+
+// The frame in a lent slot as a port would give it that stamps what it receives: what it sends over
+// a ring is what the other side receives.
+inline void stamp(const TxSlot& slot, const StampSource& stamps, uint64_t ticks) {
+  auto* mbuf = reinterpret_cast<rte_mbuf*>(slot.token);
+  *RTE_MBUF_DYNFIELD(mbuf, stamps.field_offset, uint64_t*) = ticks;
+  mbuf->ol_flags |= stamps.flag;
 }
 
 // Receives once and releases; the tags in order.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One DPDK port: opening, closing, and what the device sees of it.
+#define ALLOW_EXPERIMENTAL_API  // for rte_eth_read_clock, which DPDK 22.11 still marks so
+
 #include "nic/port.h"
 
 #include <rte_dev.h>
@@ -7,6 +9,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 
 #include <algorithm>
@@ -146,6 +149,27 @@ absl::Status Port::choose_size(const rte_eth_dev_info& dev) {
   return absl::OkStatus();
 }
 
+// A port's stamps are used where its clock can be read beside the engines'; others would be numbers
+// that nobody can compare with anything.
+bool Port::adopt_clock() {
+  uint64_t ticks = 0;
+  if (config_.now == nullptr || rte_eth_read_clock(port_id_, &ticks) != 0 ||
+      rte_mbuf_dyn_rx_timestamp_register(&stamps_.field_offset, &stamps_.flag) != 0) {
+    return false;
+  }
+  device_clock_ = std::make_unique<DeviceClock>(
+      port_id_, ClockSources{rte_eth_read_clock, config_.now, config_.now_context});
+  stamps_.clock = device_clock_.get();
+  return true;
+}
+
+void Port::choose_offloads(const rte_eth_dev_info& dev) {
+  rx_offloads_ = dev.rx_offload_capa & kRxOffloads;
+  if ((dev.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0 && adopt_clock()) {
+    rx_offloads_ |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+  }
+}
+
 absl::Status Port::configure(const rte_eth_dev_info& dev) {
   if (driver_ == "net_af_packet" && config_.queue_count != dev.max_rx_queues) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -160,7 +184,8 @@ absl::Status Port::configure(const rte_eth_dev_info& dev) {
   const auto queues = static_cast<uint16_t>(config_.queue_count);
   rte_eth_conf conf{};
   conf.rxmode.mtu = size_.configure_mtu;
-  conf.rxmode.offloads = dev.rx_offload_capa & kRxOffloads;
+  choose_offloads(dev);
+  conf.rxmode.offloads = rx_offloads_;
   if (queues > 1 && (dev.flow_type_rss_offloads & kUdpHashes) != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = dev.flow_type_rss_offloads & kUdpHashes;
@@ -193,7 +218,7 @@ absl::Status Port::setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, 
   const auto socket = static_cast<unsigned>(socket_);
   for (uint16_t queue = 0; queue < config_.queue_count; ++queue) {
     rte_eth_rxconf rx_conf = dev.default_rxconf;
-    rx_conf.offloads = dev.rx_offload_capa & kRxOffloads;
+    rx_conf.offloads = rx_offloads_;
     int result = rte_eth_rx_queue_setup(port_id_, queue, rx_count, socket, &rx_conf, pool_);
     if (result == 0) result = rte_eth_tx_queue_setup(port_id_, queue, tx_count, socket, nullptr);
     if (result != 0) {
@@ -261,7 +286,8 @@ void Port::make_queues() {
                            .ignore_udp_checksum = driver_ == "net_af_packet",
                            .drop_everything = driver_ == "net_null",
                            .drop_own_mac = if_index_ != 0,
-                           .mac = mac_};
+                           .mac = mac_,
+                           .stamps = stamps_};
     queues_.push_back(std::make_unique<Queue>(settings));
     if (config_.faults.any()) {
       FaultPlan plan = config_.faults;

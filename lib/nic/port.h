@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/port_ops.h"
+#include "nic/device_clock.h"
 #include "nic/frame_size.h"
 #include "nic/kernel_groups.h"
 #include "nic/kernel_interface.h"
@@ -47,6 +48,12 @@ class Port final : public device::PortOps {
   // The interface whose addresses the port shares; 0: none.
   int address_if_index() const { return shared() ? kernel_->index() : 0; }
 
+  // Keeps what the port's stamps mean; nothing to do where it gives none. Any one control thread,
+  // several times a second.
+  void calibrate_clock() {
+    if (device_clock_ != nullptr) device_clock_->calibrate();
+  }
+
   // The polling core's NUMA node: one warning when the port's memory is elsewhere.
   void check_core(int numa_node);
 
@@ -64,6 +71,8 @@ class Port final : public device::PortOps {
   absl::Status choose_ownership(std::span<const device::PortAddress> kernel_addresses);
   absl::Status check_addresses(std::span<const device::PortAddress> kernel_addresses) const;
   absl::Status choose_size(const rte_eth_dev_info& dev);
+  void choose_offloads(const rte_eth_dev_info& dev);
+  bool adopt_clock();
   absl::Status configure(const rte_eth_dev_info& dev);
   absl::Status setup_queues(const rte_eth_dev_info& dev, uint16_t rx_count, uint16_t tx_count);
   absl::Status start();
@@ -89,6 +98,9 @@ class Port final : public device::PortOps {
   bool open_ = false;
   bool warned_numa_ = false;
   rte_mempool* pool_ = nullptr;
+  uint64_t rx_offloads_ = 0;
+  std::unique_ptr<DeviceClock> device_clock_;  // nullptr: packets get the time of their burst
+  StampSource stamps_;
   std::vector<std::unique_ptr<Queue>> queues_;
   // Own: the group filter.
   std::unique_ptr<MulticastFilter> filter_;

@@ -38,6 +38,9 @@ struct PortConfig {
   std::optional<uint8_t> igmp_version{};
   std::optional<uint8_t> mld_version{};
   FaultPlan faults{};
+  // The engines' clock; nullptr: packets have no time of the port's own.
+  Time (*now)(void* context) = nullptr;
+  void* now_context = nullptr;
   // Takes one line of warning, without newline; nullptr: silence. Control threads only.
   void (*log)(const std::string& line) = nullptr;
 };

@@ -8,6 +8,7 @@
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 
 #include <algorithm>
 #include <cstring>
@@ -44,7 +45,7 @@ constexpr uint64_t kTellingFlags =
 
 // Field by field into place: a frame that is put together elsewhere and copied costs more than all
 // the rest of the receive path.
-void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, Time arrival) {
+void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, ReceiveTime arrival) {
   frame.bytes = rte_pktmbuf_mtod(mbuf, const uint8_t*);
   frame.length = rte_pktmbuf_data_len(mbuf);
   frame.vlan_tci = 0;
@@ -87,7 +88,7 @@ uint32_t Queue::receive(Time now, std::span<RxFrame> out) {
 uint32_t Queue::take_local(Time now, std::span<RxFrame> out) {
   const uint32_t count = std::min(local_count_, static_cast<uint32_t>(out.size()));
   for (uint32_t i = 0; i < count; ++i) {
-    describe(out[i], local_[local_first_], kLoopedMark, now);
+    describe(out[i], local_[local_first_], kLoopedMark, {now});
     local_first_ = (local_first_ + 1) % kLocalCapacity;
   }
   local_count_ -= count;
@@ -125,10 +126,26 @@ uint32_t Queue::take_burst(Time now, std::span<RxFrame> out) {
         continue;
       }
     }
-    describe(out[count++], mbuf, marks, now);
+    describe(out[count++], mbuf, marks, {now});
   }
   counters_.rx_bytes.add(bytes);
+  if (settings_.stamps.clock != nullptr) [[unlikely]]
+    take_stamps(now, out.first(count));
   return count;
+}
+
+// The port's time in place of the burst's, where it gave one. The reading of its clock is not
+// exact, and nothing arrives after it was taken.
+void Queue::take_stamps(Time now, std::span<RxFrame> frames) {
+  const StampSource& stamps = settings_.stamps;
+  stamps.clock->read(clock_line_);
+  if (!clock_line_.known()) return;
+  for (RxFrame& frame : frames) {
+    const rte_mbuf* mbuf = mbuf_of(frame.token);
+    if ((mbuf->ol_flags & stamps.flag) == 0) continue;
+    const uint64_t stamp = *RTE_MBUF_DYNFIELD(mbuf, stamps.field_offset, const uint64_t*);
+    frame.arrival = {std::min(clock_line_.time_of(stamp), now), true};
+  }
 }
 
 // A copy in one segment; the chain is freed. nullptr: dropped and counted.
@@ -311,7 +328,7 @@ void Queue::add_reference(Token token) { rte_mbuf_refcnt_update(mbuf_of(token), 
 
 void Queue::drop_reference(Token token) { rte_pktmbuf_free(mbuf_of(token)); }
 
-RxFrame Queue::frame_of(Token token, Time arrival) {
+RxFrame Queue::frame_of(Token token, ReceiveTime arrival) {
   RxFrame frame;
   describe(frame, mbuf_of(token), static_cast<uint64_t>(token) & kMarks, arrival);
   return frame;

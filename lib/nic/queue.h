@@ -16,6 +16,7 @@
 
 #include "base/counter.h"
 #include "base/types.h"
+#include "nic/device_clock.h"
 #include "wire/frame.h"
 
 struct rte_mbuf;
@@ -47,6 +48,13 @@ struct QueueCounters {
   Counter tx_too_long;        // longer than the link takes since its MTU went down: dropped
 };
 
+// Where a port that stamps what it receives leaves the stamp, and what it means.
+struct StampSource {
+  const DeviceClock* clock = nullptr;  // nullptr: the port does not stamp
+  int field_offset = 0;                // in the mbuf: the stamp, uint64_t
+  uint64_t flag = 0;                   // in ol_flags: there is one
+};
+
 // What Port knows of the queue when it makes it.
 struct QueueSettings {
   uint16_t port_id = 0;
@@ -57,6 +65,7 @@ struct QueueSettings {
   bool drop_everything = false;      // net_null: what it receives means nothing
   bool drop_own_mac = false;         // the port also shows what its own host sends
   MacAddress mac{};
+  StampSource stamps{};
 };
 
 class Queue {
@@ -93,7 +102,7 @@ class Queue {
   static void add_reference(Token token);
   static void drop_reference(Token token);
   // The frame behind a token of another queue; checksum verdicts and `looped` as they were there.
-  static RxFrame frame_of(Token token, Time arrival);
+  static RxFrame frame_of(Token token, ReceiveTime arrival);
 
   // Frames suffer as the stage says; nullptr: as they are. Before the first receive.
   void set_faults(std::unique_ptr<FaultStage> faults);
@@ -107,6 +116,7 @@ class Queue {
   uint32_t take_burst(Time now, std::span<RxFrame> out);
   bool fill_slots(uint32_t begin, uint32_t end);
   rte_mbuf* linearized(rte_mbuf* chain);
+  void take_stamps(Time now, std::span<RxFrame> frames);
   bool unwanted(const rte_mbuf* frame);
   uint32_t transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes);
   void push_local(rte_mbuf* frame);
@@ -114,6 +124,7 @@ class Queue {
   const QueueSettings settings_;
   QueueCounters counters_;
   std::unique_ptr<FaultStage> faults_;
+  ClockLine clock_line_;  // of settings_.stamps.clock, as it was last read
   std::atomic<uint32_t> tx_bytes_max_{UINT32_MAX};
   // Slots [0, first_lent_) are used up, the rest up to lent_count_ hold an empty mbuf each.
   std::array<TxSlot, kBurst> slots_;

@@ -41,7 +41,7 @@ TEST_F(QueueTest, ReceivedFrameSaysWhatThePortKnows) {
   const Time now{Duration{1234}};
   ASSERT_EQ(b->queue(0).receive(now, frames), 1u);
   EXPECT_EQ(frames[0].length, 64u);
-  EXPECT_EQ(frames[0].arrival, now);
+  EXPECT_EQ(frames[0].arrival.at, now);
   EXPECT_FALSE(frames[0].looped);
   EXPECT_FALSE(frames[0].vlan_stripped);
   EXPECT_FALSE(frames[0].icrc_good);
@@ -186,10 +186,11 @@ TEST_F(QueueTest, ReferenceKeepsAFrameForAnotherOwner) {
   Queue::add_reference(frames[0].token);
   const Token token = frames[0].token;
   a->queue(0).release({frames.data(), 1});
-  const RxFrame again = Queue::frame_of(token, Time{Duration{5}});
+  const RxFrame again = Queue::frame_of(token, {Time{Duration{5}}, true});
   EXPECT_EQ(again.bytes[again.length - 1], 77);
   EXPECT_TRUE(again.looped);
-  EXPECT_EQ(again.arrival, Time{Duration{5}});
+  EXPECT_EQ(again.arrival.at, Time{Duration{5}});
+  EXPECT_TRUE(again.arrival.hardware);
   Queue::drop_reference(token);
 }
 
@@ -279,7 +280,7 @@ TEST_F(QueueTest, VerdictsAndVlanComeFromTheMbufAndFollowAHandOff) {
   ASSERT_EQ(rte_eth_tx_burst(a->id(), 0, &mbuf, 1), 1u);
   std::vector<RxFrame> frames(kBurst);
   ASSERT_EQ(b->queue(0).receive(Time{}, frames), 1u);
-  for (const RxFrame& frame : {frames[0], Queue::frame_of(frames[0].token, Time{})}) {
+  for (const RxFrame& frame : {frames[0], Queue::frame_of(frames[0].token, {})}) {
     EXPECT_TRUE(frame.vlan_stripped);
     EXPECT_EQ(frame.vlan_tci, 0x6064);
     EXPECT_EQ(frame.ip_checksum, ChecksumVerdict::kGood);
@@ -321,7 +322,7 @@ TEST_F(QueueTest, OwnSourceMacAndUnjudgedUdpSumsOnAKernelInterface) {
   ASSERT_EQ(queue.receive(Time{}, frames), 1u);
   EXPECT_EQ(frames[0].bytes[63], 2);
   EXPECT_EQ(frames[0].udp_checksum, ChecksumVerdict::kIgnore);
-  EXPECT_EQ(Queue::frame_of(frames[0].token, Time{}).udp_checksum, ChecksumVerdict::kIgnore);
+  EXPECT_EQ(Queue::frame_of(frames[0].token, {}).udp_checksum, ChecksumVerdict::kIgnore);
   EXPECT_EQ(queue.counters().rx_own_source_mac.value(), 1u);
   queue.release({frames.data(), 1});
 }

@@ -79,7 +79,9 @@ absl::Status Context::open_ports() {
   driver.context = this;
   driver.now = [](void* self) { return static_cast<Context*>(self)->clock_.now(); };
   driver.turn = [](void* self, uint32_t) { static_cast<Context*>(self)->turn_all(); };
-  for (const nic::PortConfig& config : *plan) {
+  for (nic::PortConfig config : *plan) {
+    config.now = driver.now;
+    config.now_context = driver.context;
     auto port = nic::Port::open(config);
     if (!port.ok()) return port.status();
     if (absl::Status status = check_has_address((*port)->info(), (*port)->driver(), config);
@@ -149,6 +151,7 @@ absl::Status Context::start_devices() {
 void Context::look_at_ports() {
   const bool worker = settings_.mode == config::DriveMode::kWorker;
   for (auto& unit : units_) {
+    unit->port().calibrate_clock();
     const bool link = unit->link_watch().changed();
     const bool addresses = unit->address_watch().changed();
     if (worker && link) unit->device().refresh_link();

@@ -3,6 +3,7 @@
 #include "uroce/observe.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <uroce/ib_verbs.h>
 
 #include <algorithm>
@@ -103,6 +104,14 @@ TEST_F(Observe, a_device_that_does_not_exist_is_refused) {
   EXPECT_EQ(uroce_observe_counters(context_, 2, nullptr, nullptr), -ENODEV);
   EXPECT_EQ(uroce_observe_qps(context_, 2, nullptr, nullptr), -ENODEV);
   EXPECT_EQ(uroce_observe_groups(context_, 2, nullptr, nullptr), -ENODEV);
+}
+
+TEST_F(Observe, the_clock_of_receive_times_goes_on) {
+  const uint64_t before = uroce_clock_ns(context_);
+  usleep(2000);
+  const uint64_t after = uroce_clock_ns(context_);
+  EXPECT_GE(after - before, 1'900'000u);
+  EXPECT_LT(after, 3'600'000'000'000u) << "from when the context was made";
 }
 
 TEST_F(Observe, counters_move_with_the_loop) {

@@ -142,6 +142,10 @@ ib_device* uroce_device(uroce_context* context, unsigned int index) {
   return index < units.size() ? units[index]->handle : nullptr;
 }
 
+uint64_t uroce_clock_ns(const uroce_context* context) {
+  return static_cast<uint64_t>(context->context->clock().now().time_since_epoch().count());
+}
+
 const char* uroce_error(void) { return last_error.c_str(); }
 
 const char* uroce_version(void) { return UROCE_VERSION; }

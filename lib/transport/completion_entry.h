@@ -5,6 +5,7 @@
 
 #include "transport/completion_queue.h"
 #include "transport/transport_env.h"
+#include "wire/frame.h"
 
 namespace uroce::transport {
 
@@ -17,6 +18,11 @@ inline Cqe* cq_claim(TransportEnv& env, CompletionQueue& cq) {
     return nullptr;
   }
   return &lane.entries[lane.written & lane.mask];
+}
+
+// What a completion's flags say of its receive time.
+inline uint32_t receive_time_flag(ReceiveTime arrival) {
+  return arrival.hardware ? kWcRxTimeHardware : 0;
 }
 
 inline void cq_commit(TransportEnv& env, CompletionQueue& cq, const Cqe& claimed) {

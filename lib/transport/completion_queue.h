@@ -56,13 +56,14 @@ enum WcFlag : uint16_t {
   kWcWithSmac = 16,
   kWcWithVlan = 32,
   kWcWithNetworkHdrType = 64,
+  kWcRxTimeHardware = 1 << 15,
 };
 
 // A completion as the engine writes it; each face turns it into its own form.
 struct alignas(64) Cqe {
   uint64_t wr_id;
   void* qp;  // the face's handle (QpContext::user); nullptr: taken back, a poller skips it
-  int64_t arrival_ns;  // receive time of the packet that completed it; 0 on send completions
+  int64_t arrival_ns;  // receive time of the packet that completed it; 0: a send completion
   uint32_t byte_len;
   uint32_t immediate_be;  // or the invalidated R_Key
   uint32_t qpn;

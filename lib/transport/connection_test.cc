@@ -94,7 +94,7 @@ class End : public QpFixture {
     if (sent.frame.info->has(wire::kResponse)) {
       receive_response(*qp, env, sent.frame);
     } else {
-      receive_request(*qp, env, sent.frame, env.now);
+      receive_request(*qp, env, sent.frame, {env.now});
     }
     cq_publish_all(env);
   }

@@ -289,16 +289,16 @@ class QpFixture : public ::testing::Test {
   }
   // The packet arrives: as a request, a response or a datagram; the input ends with publishing.
   void request(const PeerPacket& p) {
-    arrive(p, [this](const wire::ParsedFrame& f) { receive_request(*qp, env, f, env.now); });
+    arrive(p, [this](const wire::ParsedFrame& f) { receive_request(*qp, env, f, {env.now}); });
   }
   void response(const PeerPacket& p) {
     arrive(p, [this](const wire::ParsedFrame& f) { receive_response(*qp, env, f); });
   }
   void unreliable(const PeerPacket& p) {
-    arrive(p, [this](const wire::ParsedFrame& f) { receive_unreliable(*qp, env, f, env.now); });
+    arrive(p, [this](const wire::ParsedFrame& f) { receive_unreliable(*qp, env, f, {env.now}); });
   }
   void datagram(const PeerPacket& p) {
-    arrive(p, [this](const wire::ParsedFrame& f) { receive_datagram(*qp, env, f, env.now); });
+    arrive(p, [this](const wire::ParsedFrame& f) { receive_datagram(*qp, env, f, {env.now}); });
   }
 
   // --- output ----------------------------------------------------------------------------------

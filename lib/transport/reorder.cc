@@ -40,7 +40,8 @@ uint32_t ReorderBuffer::bucket_of(Qpn qpn, Psn psn) const {
   return (qpn.value() * 0x9E3779B1u + psn.value()) & bucket_mask_;
 }
 
-ReorderBuffer::Kept ReorderBuffer::keep(Qpn qpn, const wire::ParsedFrame& frame, Time arrival) {
+ReorderBuffer::Kept ReorderBuffer::keep(Qpn qpn, const wire::ParsedFrame& frame,
+                                        ReceiveTime arrival) {
   uint16_t& bucket = buckets_[bucket_of(qpn, frame.psn)];
   for (uint16_t at = bucket; at != kNone; at = packets_[at].next) {
     if (packets_[at].frame.psn == frame.psn && packets_[at].qpn == qpn) return Kept::kAlready;
@@ -108,7 +109,8 @@ uint32_t ReorderBuffer::forget_all(Qpn qpn) {
   return forget_if(qpn, [](Psn) { return true; });
 }
 
-void keep_early(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame, Time arrival) {
+void keep_early(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
+                ReceiveTime arrival) {
   ResponderState& resp = qp.resp;
   const auto ahead = static_cast<uint32_t>(frame.psn.distance_from(resp.expected_psn));
   if (env.reorder == nullptr || ahead > kKeptAheadMax) return env.drops->count(Drop::kOutOfOrder);

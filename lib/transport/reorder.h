@@ -9,6 +9,7 @@
 
 #include "transport/qp_context.h"
 #include "transport/transport_env.h"
+#include "wire/frame.h"
 #include "wire/parse.h"
 
 namespace uroce::transport {
@@ -28,7 +29,7 @@ class ReorderBuffer {
 
   struct Packet {
     wire::ParsedFrame frame;  // points into the slot
-    Time arrival;
+    ReceiveTime arrival;
     Qpn qpn;
     uint16_t next;  // in the bucket, or on the free list
   };
@@ -38,7 +39,7 @@ class ReorderBuffer {
 
   enum class Kept : uint8_t { kYes, kAlready, kFull };
   // Copies the frame. kFull: no slot is free, or the frame is longer than a slot.
-  Kept keep(Qpn qpn, const wire::ParsedFrame& frame, Time arrival);
+  Kept keep(Qpn qpn, const wire::ParsedFrame& frame, ReceiveTime arrival);
 
   // Takes a packet out; nullptr: not there. It stays readable until give_back.
   Packet* take(Qpn qpn, Psn psn);
@@ -69,7 +70,8 @@ class ReorderBuffer {
 };
 
 // Keeps a packet ahead of the expected PSN, or drops it by name.
-void keep_early(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame, Time arrival);
+void keep_early(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
+                ReceiveTime arrival);
 
 // Takes out the kept packet that is expected next; nullptr: none. The caller gives it back.
 ReorderBuffer::Packet* take_kept(QpContext& qp, TransportEnv& env);

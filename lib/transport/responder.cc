@@ -14,6 +14,7 @@
 
 #include "memory/scatter.h"
 #include "transport/atomic.h"
+#include "transport/completion_entry.h"
 #include "transport/error_class.h"
 #include "transport/flush.h"
 #include "transport/judgement.h"
@@ -153,7 +154,7 @@ void owe_sequence_nak(QpContext& qp, TransportEnv& env) {
 
 // A packet ahead of the expected one: kept for later if there is room. One NAK per gap; while an
 // RNR NAK stands, none, and nothing is kept.
-void sequence_gap(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+void sequence_gap(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, ReceiveTime arrival) {
   if (qp.resp.rnr_nak_sent) return env.drops->count(wire::Drop::kOutOfOrder);
   keep_early(qp, env, frame, arrival);
   if (!qp.resp.sequence_nak_sent) owe_sequence_nak(qp, env);
@@ -173,27 +174,28 @@ void advance(QpContext& qp, uint32_t psns, bool message_done) {
 }
 
 // The receive completion of a message. A full CQ puts the queue pair into ERR.
-void complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
-                      WcOpcode opcode, uint32_t byte_len) {
+void complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
+                      ReceiveTime arrival, WcOpcode opcode, uint32_t byte_len) {
   ReceiveQueue& recv = qp.queues->recv;
   const uint32_t index = recv.consumer.load(std::memory_order_relaxed);
   Cqe cqe{};
   cqe.wr_id = recv.wqe(index).wr_id;
   cqe.qp = qp.user;
-  cqe.arrival_ns = arrival.time_since_epoch().count();
+  cqe.arrival_ns = arrival.at.time_since_epoch().count();
   cqe.byte_len = byte_len;
   cqe.qpn = qp.qpn.value();
   cqe.status = WcStatus::kSuccess;
   cqe.opcode = opcode;
-  cqe.wc_flags = kWcGrh;  // RoCEv2 always has a network header
+  uint32_t flags = kWcGrh | receive_time_flag(arrival);  // RoCEv2 always has a network header
   if (frame.info->imm != 0) {
-    cqe.wc_flags = kWcGrh | kWcWithImm;
+    flags |= kWcWithImm;
     cqe.immediate_be = frame.imm().network_order;
   }
   if (frame.info->ieth != 0) {
-    cqe.wc_flags = kWcGrh | kWcWithInvalidate;
+    flags |= kWcWithInvalidate;
     cqe.immediate_be = frame.ieth().rkey.value();
   }
+  cqe.wc_flags = static_cast<uint16_t>(flags);
   cqe.solicited = frame.solicited();
   recv.consumer.store(index + 1, std::memory_order_release);
   qp.resp.recv_wqe_held = false;
@@ -204,7 +206,7 @@ void complete_receive(QpContext& qp, TransportEnv& env, const ParsedFrame& frame
 }
 
 // False: the L_Key of the receive WQE is bad.
-bool take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+bool take_send(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, ReceiveTime arrival) {
   ResponderState& resp = qp.resp;
   const uint32_t payload = frame.payload_length;
   if (payload != 0 &&
@@ -242,7 +244,7 @@ void place(uint8_t* to, const uint8_t* from, uint32_t count) {
   std::memcpy(to + count - kWord, from + count - kWord, kWord);
 }
 
-void take_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
+void take_write(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, ReceiveTime arrival,
                 uint8_t* to) {
   ResponderState& resp = qp.resp;
   const uint32_t flags = frame.info->flags;
@@ -321,7 +323,8 @@ bool takes_requests(QpState state) {
 }
 
 // The packet that is expected, new or kept.
-void take_expected(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+void take_expected(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
+                   ReceiveTime arrival) {
   const Plan plan = judge(qp, env, frame);
   if (plan.verdict != Verdict::kTake && plan.verdict != Verdict::kNotReady) [[unlikely]] {
     return refuse(qp, env, frame.psn, plan);
@@ -372,7 +375,7 @@ Plan judge_message(QpContext& qp, TransportEnv& env, const ParsedFrame& frame) {
   return judge_write(qp, env, frame, flags);
 }
 
-bool take_message(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival,
+bool take_message(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, ReceiveTime arrival,
                   const Plan& plan) {
   note_established(qp, env);
   if (frame.info->has(wire::kSend)) return take_send(qp, env, frame, arrival);
@@ -380,7 +383,8 @@ bool take_message(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Ti
   return true;
 }
 
-void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+void receive_request(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
+                     ReceiveTime arrival) {
   if (!takes_requests(qp.state)) {
     env.drops->count(wire::Drop::kQpState);
     return;

@@ -13,15 +13,15 @@ namespace uroce::transport {
 
 // Takes a request packet whose ICRC, P_Key, source address and queue pair are good.
 void receive_request(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
-                     Time arrival);
+                     ReceiveTime arrival);
 
 // What RC and UC have in common: one packet of a SEND or WRITE that is the next one of its message.
 // Judged without side effects; then, with kTake, executed: the bytes, the PSN, the completion of
 // the message. take_message is false when the L_Key of the receive WQE is bad. A full CQ has put
 // the queue pair into ERR.
 Plan judge_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame);
-bool take_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame, Time arrival,
-                  const Plan& plan);
+bool take_message(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
+                  ReceiveTime arrival, const Plan& plan);
 
 // The time of the next part of a FLUSH has come (qp.resp.flush.next_part).
 void continue_flush(QpContext& qp, TransportEnv& env);

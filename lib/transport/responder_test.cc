@@ -84,6 +84,23 @@ TEST_F(ResponderTest, SendOnlyCompletesAReceiveAndIsAcknowledged) {
   EXPECT_EQ(counters.received_bytes.value(), 5u);
 }
 
+TEST_F(ResponderTest, EveryReceiveSaysWhenItsLastPacketCameAndByWhoseClock) {
+  const std::vector<PeerPacket> packets = message(false, pattern(qp->mtu_bytes + 44), 0, 7);
+  ASSERT_GT(packets.size(), 1u);
+  post_recv(0, 2 * qp->mtu_bytes);
+  Duration came{1000};
+  for (const PeerPacket& p : packets) {
+    const auto bytes = craft(p);
+    wire::ParsedFrame frame{};
+    ASSERT_EQ(wire::parse_roce(bytes, {}, frame), wire::Drop::kNone);
+    receive_request(*qp, env, frame, {Time(came += Duration(10)), true});
+  }
+  const auto done = recv_completions();
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].arrival_ns, came.count());
+  EXPECT_EQ(done[0].wc_flags, kWcGrh | kWcWithImm | kWcRxTimeHardware);
+}
+
 // case 31, and every form of SEND: immediate or not, one or three elements
 TEST_F(ResponderTest, SendsOfEveryLengthAtEveryPathMtuLandWhole) {
   for (const PathMtu mtu :

@@ -84,7 +84,8 @@ void advance(QpContext& qp, TransportEnv& env, const RequestPacket& packet) {
 
 }  // namespace
 
-void receive_unreliable(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+void receive_unreliable(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
+                        ReceiveTime arrival) {
   if (!find_start(qp, env, frame)) return env.drops->count(Drop::kMessageBroken);
   const Plan plan = judge_message(qp, env, frame);
   if (plan.verdict != Verdict::kTake) [[unlikely]] {

@@ -13,7 +13,7 @@ namespace uroce::transport {
 // Takes a packet whose ICRC, P_Key, source address and queue pair are good. What does not fit is a
 // named drop, and so is the rest of its message; the queue pair goes on.
 void receive_unreliable(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
-                        Time arrival);
+                        ReceiveTime arrival);
 
 // Whether emit_unreliable would do something now. While the send queue drains, the message that was
 // begun is finished.

@@ -84,11 +84,11 @@ KeyVerdict place(const QpContext& qp, const TransportEnv& env, const RecvWqe& wq
 }
 
 void write_completion(Cqe& cqe, const QpContext& qp, const ParsedFrame& frame, uint64_t wr_id,
-                      Time arrival) {
-  uint32_t flags = kWcGrh | kWcWithSmac | kWcWithNetworkHdrType;
+                      ReceiveTime arrival) {
+  uint32_t flags = kWcGrh | kWcWithSmac | kWcWithNetworkHdrType | receive_time_flag(arrival);
   cqe.wr_id = wr_id;
   cqe.qp = qp.user;
-  cqe.arrival_ns = arrival.time_since_epoch().count();
+  cqe.arrival_ns = arrival.at.time_since_epoch().count();
   cqe.byte_len = kGrhBytes + frame.payload_length;
   cqe.immediate_be = 0;
   if (frame.info->imm != 0) {
@@ -184,7 +184,8 @@ inline void complete_send(QpContext& qp, TransportEnv& env, const SendWqe& wqe, 
 
 }  // namespace
 
-void receive_datagram(QpContext& qp, TransportEnv& env, const ParsedFrame& frame, Time arrival) {
+void receive_datagram(QpContext& qp, TransportEnv& env, const ParsedFrame& frame,
+                      ReceiveTime arrival) {
   if (frame.deth().qkey != own_qkey(qp)) {
     ++qp.qkey_violations;
     return env.drops->count(wire::Drop::kQkey);

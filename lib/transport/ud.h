@@ -17,7 +17,7 @@ namespace uroce::transport {
 // Delivers one datagram (unicast, or this member's copy of a multicast one). ICRC and P_Key are
 // good, the queue pair can receive. Checks the Q_Key. What cannot be delivered is a named drop.
 void receive_datagram(QpContext& qp, TransportEnv& env, const wire::ParsedFrame& frame,
-                      Time arrival);
+                      ReceiveTime arrival);
 
 // Whether a datagram waits to be sent.
 inline bool datagram_ready(QpContext& qp) {

@@ -84,6 +84,20 @@ TEST_F(UdTest, CompletionTellsWhoSentIt) {
   EXPECT_EQ(counters.received_bytes.value(), 4u);
 }
 
+TEST_F(UdTest, CompletionSaysWhenThePacketCameAndByWhoseClock) {
+  const auto bytes = craft(packet(pattern(4)));
+  wire::ParsedFrame frame{};
+  ASSERT_EQ(wire::parse_roce(bytes, {}, frame), wire::Drop::kNone);
+  for (const bool hardware : {true, false}) {
+    post_recv(0, 128);
+    receive_datagram(*qp, env, frame, {Time(Duration(815)), hardware});
+    const auto done = recv_completions();
+    ASSERT_EQ(done.size(), 1u);
+    EXPECT_EQ(done[0].arrival_ns, 815);
+    EXPECT_EQ((done[0].wc_flags & kWcRxTimeHardware) != 0, hardware);
+  }
+}
+
 TEST_F(UdTest, TagOfTheFrameIsInTheCompletion) {
   post_recv(0, 128);
   const auto bytes = craft(packet(pattern(4)));
@@ -93,7 +107,7 @@ TEST_F(UdTest, TagOfTheFrameIsInTheCompletion) {
   options.vlan_stripped = true;
   options.vlan_tci = 5 << 13 | 100;
   ASSERT_EQ(wire::parse_roce(bytes, options, frame), wire::Drop::kNone);
-  receive_datagram(*qp, env, frame, env.now);
+  receive_datagram(*qp, env, frame, {env.now});
   const auto done = recv_completions();
   ASSERT_EQ(done.size(), 1u);
   EXPECT_NE(done[0].wc_flags & kWcWithVlan, 0);
@@ -335,7 +349,7 @@ TEST_F(UdTest, WhatIsSentCanBeReceived) {
   const auto out = datagrams();
   ASSERT_EQ(out.size(), 1u);
   post_recv(1024, 104);
-  receive_datagram(*qp, env, out[0].frame, env.now);
+  receive_datagram(*qp, env, out[0].frame, {env.now});
   ASSERT_EQ(recv_completions().size(), 1u);
   EXPECT_EQ(bytes_at(1064, 64), bytes_at(0, 64));
 }

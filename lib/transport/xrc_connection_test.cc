@@ -103,7 +103,7 @@ class XrcConnection : public ::testing::TestWithParam<uint32_t> {
   void deliver() {
     for (auto most = random() % 12; most > 0 && !requests.empty(); --most) {
       for (int copies = chance(2) ? 2 : 1; copies > 0; --copies) {
-        receive_request(*target.qp, target.env, requests.front().frame, target.env.now);
+        receive_request(*target.qp, target.env, requests.front().frame, {target.env.now});
         cq_publish_all(target.env);
       }
       requests.pop_front();

@@ -14,7 +14,8 @@ using transport::Cqe;
 static_assert(IB_WC_GRH == int{transport::kWcGrh} && IB_WC_WITH_IMM == int{transport::kWcWithImm} &&
               IB_WC_WITH_SMAC == int{transport::kWcWithSmac} &&
               IB_WC_WITH_VLAN == int{transport::kWcWithVlan} &&
-              IB_WC_WITH_NETWORK_HDR_TYPE == int{transport::kWcWithNetworkHdrType});
+              IB_WC_WITH_NETWORK_HDR_TYPE == int{transport::kWcWithNetworkHdrType} &&
+              IB_WC_RX_TIME_HARDWARE == int{transport::kWcRxTimeHardware});
 
 void convert(const Cqe& cqe, ib_wc& wc) {
   wc.wr_id = cqe.wr_id;
@@ -34,6 +35,7 @@ void convert(const Cqe& cqe, ib_wc& wc) {
   std::memcpy(wc.smac, cqe.smac, sizeof wc.smac);
   wc.vlan_id = (cqe.wc_flags & transport::kWcWithVlan) != 0 ? cqe.vlan_id : 0xFFFF;
   wc.network_hdr_type = cqe.network_header;
+  wc.rx_time_ns = static_cast<__u64>(cqe.arrival_ns);
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ TEST_F(PollTest, EveryFieldIsCarriedOver) {
   cqe.status = transport::WcStatus::kRnrRetryExcErr;
   cqe.opcode = transport::WcOpcode::kRecvRdmaWithImm;
   cqe.wc_flags = transport::kWcWithImm | transport::kWcWithSmac | transport::kWcWithVlan |
-                 transport::kWcWithNetworkHdrType;
+                 transport::kWcWithNetworkHdrType | transport::kWcRxTimeHardware;
+  cqe.arrival_ns = 0x1122334455667788;
   cqe.vlan_id = 42;
   cqe.smac[5] = 9;
   cqe.sl = 3;
@@ -77,7 +78,8 @@ TEST_F(PollTest, EveryFieldIsCarriedOver) {
   EXPECT_EQ(wc.src_qp, 0x77u);
   EXPECT_EQ(wc.status, IB_WC_RNR_RETRY_EXC_ERR);
   EXPECT_EQ(wc.opcode, IB_WC_RECV_RDMA_WITH_IMM);
-  EXPECT_EQ(wc.wc_flags, 2 | 16 | 32 | 64);
+  EXPECT_EQ(wc.wc_flags, 2 | 16 | 32 | 64 | IB_WC_RX_TIME_HARDWARE);
+  EXPECT_EQ(wc.rx_time_ns, 0x1122334455667788u);
   EXPECT_EQ(wc.vlan_id, 42);
   EXPECT_EQ(wc.smac[5], 9);
   EXPECT_EQ(wc.sl, 3);

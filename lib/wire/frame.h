@@ -13,6 +13,12 @@ namespace uroce {
 // one (af_packet), so the sum is not judged at all.
 enum class ChecksumVerdict : uint8_t { kUnknown, kGood, kBad, kIgnore };
 
+// When a frame came, on the engines' clock.
+struct ReceiveTime {
+  Time at{};
+  bool hardware = false;  // the port stamped it; false: the time of the burst that brought it
+};
+
 // One received frame, from its Ethernet header on. The bytes are contiguous and borrowed for the
 // call that they are passed to.
 struct RxFrame {
@@ -25,7 +31,7 @@ struct RxFrame {
   bool icrc_good = false;  // verified before: handed over by another engine
   bool looped = false;     // never left this host: came by Route::kLocal or kBoth
   Token token{};
-  Time arrival{};  // of the burst
+  ReceiveTime arrival{};
 };
 
 // Where a frame that the core made goes: to the port, back into this device, or both.

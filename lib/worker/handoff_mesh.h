@@ -10,13 +10,14 @@
 
 #include "base/spsc_ring.h"
 #include "base/types.h"
+#include "wire/frame.h"
 
 namespace uroce::worker {
 
 // A frame on its way between engines. The ring holds a reference of the frame's buffer.
 struct HandedFrame {
   Token token{};
-  Time arrival{};
+  ReceiveTime arrival{};
   bool icrc_good = false;
 };
 

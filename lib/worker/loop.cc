@@ -46,7 +46,7 @@ uint32_t Loop::receive(Time now) {
     if (count == 0) break;
     const std::span<const RxFrame> frames(frames_.data(), count);
     engine_.handle_frames(now, frames);
-    if (mesh_.engines() > 1) hand_off(now);
+    if (mesh_.engines() > 1) hand_off();
     queue_.release(frames);
     moved += count;
     if (count == nic::kBurst) {
@@ -70,17 +70,18 @@ uint32_t Loop::receive_handed(Time now) {
   }
   if (count == 0) return 0;
   engine_.handle_frames(now, {frames_.data(), count});
-  hand_off(now);
+  hand_off();
   for (uint32_t i = 0; i < count; ++i) nic::Queue::drop_reference(frames_[i].token);
   return count;
 }
 
-void Loop::hand_off(Time now) {
+void Loop::hand_off() {
   std::array<engine::Handoff, 64> out;
   while (const size_t count = engine_.poll_handoff(out)) {
     for (size_t i = 0; i < count; ++i) {
       nic::Queue::add_reference(out[i].token);
-      if (!mesh_.ring(index_, out[i].engine).push({out[i].token, now, out[i].icrc_good})) {
+      if (!mesh_.ring(index_, out[i].engine)
+               .push({out[i].token, out[i].arrival, out[i].icrc_good})) {
         nic::Queue::drop_reference(out[i].token);
         ++counters_.handoff_full;
       }

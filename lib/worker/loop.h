@@ -47,7 +47,7 @@ class Loop {
   void notice_gap(Time now);
   uint32_t receive(Time now);
   uint32_t receive_handed(Time now);
-  void hand_off(Time now);
+  void hand_off();
   void run_commands(Time now);
   uint32_t transmit(Time now);
 

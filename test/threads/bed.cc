@@ -79,13 +79,14 @@ void Core::handle(Frame& frame, bool looped, bool icrc_good, Time now) {
   rx.looped = looped;
   rx.icrc_good = icrc_good;
   rx.token = Token{reinterpret_cast<uint64_t>(&frame)};
-  rx.arrival = now;
+  rx.arrival.at = now;
   seat_.engine().handle_frames(now, {&rx, 1});
   engine::Handoff out[8];
   while (const size_t count = seat_.engine().poll_handoff(out)) {
     for (size_t i = 0; i < count; ++i) {
       frame.references.fetch_add(1, std::memory_order_relaxed);
-      if (!mesh_.ring(index_, out[i].engine).push({out[i].token, now, out[i].icrc_good})) {
+      if (!mesh_.ring(index_, out[i].engine)
+               .push({out[i].token, out[i].arrival, out[i].icrc_good})) {
         drop(frame);
       }
     }
