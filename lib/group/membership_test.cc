@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <vector>
@@ -241,6 +242,69 @@ TEST(Membership, AgreesWithAModelOverRandomOperations) {
       model.check_everything();
     }
   }
+}
+
+// --- large ---
+
+constexpr uint32_t kGroups = 8192;
+constexpr uint32_t kMembers = 4096;
+
+Gid group_number(uint32_t i) { return Gid::from_ipv4(0xEF000000 + i); }
+
+// Every group of the default limits, and 4096 members of one of them.
+void fill(MembershipTable& table, uint32_t groups, uint32_t members) {
+  for (uint32_t i = 0; i < groups; ++i) table.attach(group_number(i), i);
+  for (uint32_t i = 1; i < members; ++i) table.attach(group_number(0), i);
+}
+
+TEST(Membership, EveryGroupAndThousandsOfMembersAtOnceComeAndGoInAnyOrder) {
+  MembershipTable table({}, 1);
+  fill(table, kGroups, kMembers);
+  ASSERT_EQ(table.group_count(), kGroups);
+  ASSERT_EQ(table.membership_count(), kGroups + kMembers - 1);
+  ASSERT_EQ(table.find(group_number(0))->member_count, kMembers);
+  EXPECT_EQ(table.attach(group_number(kGroups), 0), AttachResult::kFull);
+  std::vector<uint32_t> order(kMembers);
+  for (uint32_t i = 0; i < kMembers; ++i) order[i] = (i * 2731) % kMembers;  // odd: each once
+  for (uint32_t i = 0; i < kMembers; i += 2) {
+    ASSERT_TRUE(table.detach(group_number(0), order[i]));
+  }
+  const std::vector<uint32_t> left = members_of(table, group_number(0));
+  EXPECT_EQ(left.size(), kMembers / 2);
+  EXPECT_TRUE(std::is_sorted(left.begin(), left.end())) << "in the order of their attaching";
+  for (uint32_t i = 1; i < kGroups; ++i) ASSERT_TRUE(table.detach(group_number(i), i));
+  for (const uint32_t member : left) ASSERT_TRUE(table.detach(group_number(0), member));
+  EXPECT_EQ(table.group_count(), 0u);
+  EXPECT_EQ(table.membership_count(), 0u);
+}
+
+// Nanoseconds of detaching a member of group 0 and attaching it again: of many looks the shortest,
+// which nothing else on the machine has disturbed.
+int64_t change_ns(MembershipTable& table, uint32_t member) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kChanges = 64;
+  auto shortest = Clock::duration::max();
+  for (int look = 0; look < 200; ++look) {
+    const auto start = Clock::now();
+    for (int i = 0; i < kChanges; ++i) {
+      table.detach(group_number(0), member);
+      table.attach(group_number(0), member);
+    }
+    shortest = std::min(shortest, Clock::now() - start);
+  }
+  return std::chrono::nanoseconds(shortest).count() / kChanges;
+}
+
+// A walk over groups or members would make it hundreds of times dearer.
+TEST(Membership, AChangeCostsTheSameHoweverManyGroupsAndMembersThereAre) {
+  MembershipTable small({}, 1);
+  fill(small, 2, 2);
+  MembershipTable large({}, 1);
+  fill(large, kGroups, kMembers);
+  const int64_t alone = change_ns(small, 1);
+  EXPECT_LT(change_ns(large, 1), 10 * alone + 100);
+  EXPECT_LT(change_ns(large, kMembers / 2), 10 * alone + 100);
+  EXPECT_LT(change_ns(large, kMembers - 1), 10 * alone + 100);
 }
 
 }  // namespace
