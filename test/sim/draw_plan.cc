@@ -83,8 +83,8 @@ ChannelPlan Draw::channel(size_t hosts) {
   channel.signal_all = one_in(2);
   channel.give_mac = one_in(2);
   channel.ipv6 = one_in(4);
-  if (one_in(4)) channel.type = IB_QPT_UC;
-  channel.srq = channel.type == IB_QPT_RC && one_in(3);
+  if (one_in(4)) channel.type = one_in(3) ? IB_QPT_XRC_INI : IB_QPT_UC;
+  channel.srq = channel.type == IB_QPT_XRC_INI || (channel.type == IB_QPT_RC && one_in(3));
   channel.lends = channel.type == IB_QPT_RC && one_in(2);
   channel.tangles = tangles_;
   channel.send_wake = one_in(3) ? Wake::kNotified : Wake::kPolls;

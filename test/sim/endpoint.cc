@@ -3,9 +3,8 @@
 #include "test/sim/endpoint.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <cstring>
 
-#include "test/sim/check/wire_rules.h"
 #include "test/sim/must.h"
 
 namespace uroce::sim {
@@ -13,16 +12,6 @@ namespace {
 
 uint8_t pattern(uint64_t seed, uint64_t at) {
   return static_cast<uint8_t>((seed * 0x9E3779B97F4A7C15u + at * 0xC2B2AE3D27D4EB4Fu) >> 56);
-}
-
-// A resolution may lose all its frames to the wire: it is asked for again, a while later.
-void modify(World& world, ib_qp* qp, ib_qp_attr& attr, int mask, const char* what) {
-  int result = ib_modify_qp(qp, &attr, mask);
-  for (int i = 0; i < 10 && (result == -ETIMEDOUT || result == -EHOSTUNREACH); ++i) {
-    world.run_until(world.now() + Duration(1'000'000'000));
-    result = ib_modify_qp(qp, &attr, mask);
-  }
-  must(result, what);
 }
 
 }  // namespace
@@ -49,12 +38,14 @@ Endpoint::Endpoint(World& world, Host& host, const ChannelPlan& plan, size_t sid
   host_.note_key(local_mr_->lkey);
   register_open();
   create_lent_keys();
-  create_qp();
+  if (plan.type == IB_QPT_XRC_INI) xrcd_ = must(ib_alloc_xrcd(host.device()), "ib_alloc_xrcd");
+  create_qps();
 }
 
 Endpoint::~Endpoint() {
-  ib_destroy_qp(qp_);
+  destroy_qps();
   if (srq_ != nullptr) ib_destroy_srq(srq_);
+  if (xrcd_ != nullptr) ib_dealloc_xrcd(xrcd_);
   destroy_lent_keys();
   if (parent_mr_ != nullptr) ib_dereg_mr(parent_mr_);
   ib_dereg_mr(open_mr_);
@@ -96,70 +87,6 @@ void Endpoint::register_open() {
   host_.note_key(open_mr_->lkey);
 }
 
-void Endpoint::create_qp() {
-  ib_qp_init_attr attr{};
-  attr.send_cq = send_cq_->cq();
-  attr.recv_cq = recv_cq_->cq();
-  if (plan_.srq) create_srq();
-  attr.srq = srq_;
-  attr.cap = {plan_.send_depth, plan_.recv_depth, plan_.sge_max, plan_.sge_max, kInlineMax, 0};
-  attr.sq_sig_type = plan_.signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
-  attr.qp_type = plan_.type;
-  qp_ = must(ib_create_qp(pd_, &attr), "ib_create_qp");
-}
-
-void Endpoint::connect(Endpoint& peer, uint32_t life) {
-  peer_ = &peer;
-  offended_ = orphaned_ = false;
-  ib_qp_attr attr{};
-  attr.qp_state = IB_QPS_INIT;
-  attr.port_num = 1;
-  attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
-                         IB_ACCESS_FLUSH_GLOBAL;
-  modify(world_, qp_, attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS,
-         "to INIT");
-  // Far from those of the lives before: what is left of them on the wire means nothing.
-  const uint32_t step = (life - 1) * 0x513'579;
-  attr.qp_state = IB_QPS_RTR;
-  attr.path_mtu = plan_.mtu;
-  attr.dest_qp_num = peer.qp_->qp_num;
-  attr.rq_psn = (plan_.first_psn[1 - side_] + step) & 0xFFFFFF;
-  attr.sq_psn = (plan_.first_psn[side_] + step) & 0xFFFFFF;
-  attr.max_dest_rd_atomic = attr.max_rd_atomic = plan_.rd_atomic;
-  attr.min_rnr_timer = plan_.min_rnr_timer;
-  attr.ah_attr.port_num = 1;
-  attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-  const Gid to = plan_.ipv6 ? peer.host_.ipv6() : peer.host_.ipv4();
-  const Gid from = plan_.ipv6 ? host_.ipv6() : host_.ipv4();
-  ib_gid dgid;
-  std::memcpy(dgid.raw, to.bytes.data(), 16);
-  const int index = host_.rdma_device().find_gid(from);
-  rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, static_cast<uint8_t>(index), 64, 0);
-  const MacAddress mac = peer.host_.mac();
-  if (plan_.give_mac) std::copy_n(mac.bytes.begin(), 6, attr.ah_attr.roce.dmac);
-  const bool answers = reliable();  // and is answered
-  modify(world_, qp_, attr,
-         IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-             (answers ? IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER : 0),
-         "to RTR");
-  attr.qp_state = IB_QPS_RTS;
-  attr.timeout = plan_.timeout;
-  attr.retry_cnt = 7;
-  attr.rnr_retry = 7;
-  modify(world_, qp_, attr,
-         IB_QP_STATE | IB_QP_SQ_PSN |
-             (answers ? IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC
-                      : 0),
-         "to RTS");
-  connected_ = true;
-  if (world_.rules != nullptr && plan_.type == IB_QPT_RC) {
-    world_.rules->connected({host_.number(), qp_->qp_num}, {peer.host_.number(), peer.qp_->qp_num},
-                            attr.sq_psn, static_cast<uint32_t>(ib_mtu_enum_to_int(plan_.mtu)));
-  }
-  faults_at_start_ = faults_at_progress_ =
-      world_.faults_between(world_.index_of(host_), world_.index_of(peer.host_));
-}
-
 void Endpoint::drain(Duration span) {
   ib_qp_attr attr{};
   attr.qp_state = IB_QPS_SQD;
@@ -168,16 +95,22 @@ void Endpoint::drain(Duration span) {
 }
 
 void Endpoint::query() {
+  query(qp_);
+  if (target_ != nullptr) query(target_);
+}
+
+void Endpoint::query(ib_qp* qp) {
   ib_qp_attr attr;
   ib_qp_init_attr init;
-  must(ib_query_qp(qp_, &attr, 0, &init), "ib_query_qp");
+  must(ib_query_qp(qp, &attr, 0, &init), "ib_query_qp");
   const bool alive = attr.qp_state == IB_QPS_RTS || attr.qp_state == IB_QPS_SQD;
   if (!alive && attr.qp_state != IB_QPS_ERR) {
     verdict_.fail("queries", "a connected queue pair is in state " + std::to_string(attr.qp_state));
   }
+  const bool asks = reliable() && qp != target_;
   const bool as_set =
       attr.timeout == plan_.timeout && attr.retry_cnt == 7 && attr.max_rd_atomic == plan_.rd_atomic;
-  if (attr.path_mtu != plan_.mtu || (reliable() && !as_set) || attr.dest_qp_num > 0xFFFFFF) {
+  if (attr.path_mtu != plan_.mtu || (asks && !as_set) || attr.dest_qp_num > 0xFFFFFF) {
     verdict_.fail("queries", "an attribute is not what was set");
   }
 }
@@ -207,6 +140,7 @@ void Endpoint::to_error() {
   ib_qp_attr attr{};
   attr.qp_state = IB_QPS_ERR;
   must(ib_modify_qp(qp_, &attr, IB_QP_STATE), "to ERR");
+  if (target_ != nullptr) must(ib_modify_qp(target_, &attr, IB_QP_STATE), "to ERR");
 }
 
 void Endpoint::fill(uint32_t offset, uint32_t length, uint8_t value) {
@@ -246,8 +180,8 @@ void Endpoint::end_life(bool new_qp) {
   compare_memory();
   forget_life();
   if (new_qp) {
-    must(ib_destroy_qp(qp_), "ib_destroy_qp");
-    create_qp();
+    must(destroy_qps(), "ib_destroy_qp");
+    create_qps();
     return;
   }
   ib_qp_attr attr{};
@@ -257,10 +191,10 @@ void Endpoint::end_life(bool new_qp) {
 
 void Endpoint::destroy_and_create() {
   connected_ = false;
-  must(ib_destroy_qp(qp_), "ib_destroy_qp");
+  must(destroy_qps(), "ib_destroy_qp");
   compare_abandoned();
   forget_life();
-  create_qp();
+  create_qps();
 }
 
 // Messages that had come and were not polled, or were under way, lie in the receive buffers.

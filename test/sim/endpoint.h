@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of a connection as an application has it: a queue pair, its queues, its memory, and the
-// checkers that watch them.
+// One end of a connection as an application has it: a queue pair (of XRC two), its queues, its
+// memory, and the checkers that watch them.
 //
 // Memory: buffers to send from, to receive into and to READ into, a slot for each work request; and
 // the open region: what the peer may write, what it may read (constant), and words for atomics. If
@@ -93,13 +93,21 @@ class Endpoint {
   static uint32_t beyond_edge(uint32_t offset, uint32_t length, uint32_t begin, uint32_t end);
   static constexpr uint64_t kIova = 0x7000'0000'0000;  // the same in every run, unlike a pointer
 
-  void create_qp();
+  void create_memory(uint64_t seed);
+  void register_open();
+  void query(ib_qp* qp);
+  // endpoint_connect.cc
+  void create_qps();
+  void create_target();
+  int destroy_qps();
+  ib_qp_attr attributes_towards(const ib_qp* peer, uint32_t life) const;
+  void bring_up(ib_qp* qp, const ib_qp* peer, uint32_t life);
+  ib_qp* receiver() const { return target_ != nullptr ? target_ : qp_; }
+  // endpoint_queues.cc
   void create_srq();
   int post_recv(const ib_recv_wr& wr);
   void take_limit_event();
   void check_limit_event(uint64_t taken_id);
-  void create_memory(uint64_t seed);
-  void register_open();
   // endpoint_post.cc
   Sent prepare(const Operation& operation);
   void prepare_data(const Operation& operation, Sent& sent);
@@ -181,6 +189,8 @@ class Endpoint {
   std::vector<LentKey> lent_keys_;  // by Lender
   uint32_t retired_key_ = 0;
   ib_qp* qp_ = nullptr;
+  ib_xrcd* xrcd_ = nullptr;  // XRC: `qp_` sends, to the peer's target
+  ib_qp* target_ = nullptr;
   ib_srq* srq_ = nullptr;
   uint32_t srq_limit_ = 0;         // armed, and the event has not come
   uint64_t posted_at_arming_ = 0;  // receives

@@ -71,7 +71,7 @@ void Endpoint::succeed(const Sent& sent) {
 
 bool Endpoint::peer_is_dead() const {
   if (peer_ == nullptr || peer_->closing_ || peer_->broken()) return true;
-  const transport::QpContext* qp = peer_->host_.engine().qp(Qpn(peer_->qp_->qp_num));
+  const transport::QpContext* qp = peer_->host_.engine().qp(Qpn(peer_->receiver()->qp_num));
   return qp == nullptr || qp->state == transport::QpState::kErr;
 }
 

@@ -200,6 +200,7 @@ int Endpoint::submit(const Operation& operation, Sent& sent) {
   ib_send_wr& wr = request.common;
   wr.ex.imm_data = sent.immediate;
   fill_in(operation, sent, request);
+  if (plan_.type == IB_QPT_XRC_INI) request.xrc.remote_srqn = peer_->srq_->ext.xrc.srq_num;
   wr.sg_list = list.data();
   wr.num_sge = static_cast<int>(list.size());
   wr.wr_id = sent.id;
@@ -230,6 +231,8 @@ bool Endpoint::hand_over(const Operation& operation, Sent sent) {
   }
   sent.announced = peer_->announced_;
   tally_.posted(*sent.kind);
+  if (plan_.type == IB_QPT_UC) tally_.did(Deed::kOnUc);
+  if (plan_.type == IB_QPT_XRC_INI) tally_.did(Deed::kOnXrc);
   if (sent.lender && !works_on_keys(*sent.kind)) tally_.did(Deed::kLentAccess);
   if (works_on_keys(*sent.kind)) begin_key_change(operation, sent);
   offended_ = offended_ || offends(*sent.kind);

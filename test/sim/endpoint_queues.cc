@@ -33,7 +33,11 @@ void Endpoint::create_srq() {
   };
   init.srq_context = this;
   init.attr = {plan_.recv_depth, plan_.sge_max, 0};
-  init.srq_type = IB_SRQT_BASIC;
+  if (xrcd_ != nullptr) {
+    init.srq_type = IB_SRQT_XRC;
+    init.ext.cq = recv_cq_->cq();
+    init.ext.xrc.xrcd = xrcd_;
+  }
   srq_ = must(ib_create_srq(pd_, &init), "ib_create_srq");
   srq_limit_ = 0;
 }

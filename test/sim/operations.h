@@ -36,6 +36,7 @@ union Request {
   ib_flush_wr flush;
   ib_reg_wr reg;
   ib_bind_mw_wr bind;
+  ib_xrc_wr xrc;  // those of RC, and the queue at the other end
 };
 
 // Brings something back from the peer into a buffer here.
@@ -51,7 +52,8 @@ inline constexpr uint32_t kWordBytes = 8;
 
 constexpr uint32_t type_bit(ib_qp_type type) { return 1u << static_cast<unsigned>(type); }
 inline constexpr uint32_t kRc = type_bit(IB_QPT_RC);
-inline constexpr uint32_t kConnected = kRc | type_bit(IB_QPT_UC);
+inline constexpr uint32_t kRcAndXrc = kRc | type_bit(IB_QPT_XRC_INI);
+inline constexpr uint32_t kConnected = kRcAndXrc | type_bit(IB_QPT_UC);
 
 struct OperationKind {
   const char* name;
@@ -91,19 +93,19 @@ inline constexpr OperationKind kOperations[] = {
     {"RDMA_WRITE_WITH_IMM", IB_WR_RDMA_WRITE_WITH_IMM, IB_WC_RDMA_WRITE, Effect::kWrite, true, true,
      IB_WC_RECV_RDMA_WITH_IMM, IB_WC_SUCCESS, kConnected, 100, true},
     {"RDMA_READ", IB_WR_RDMA_READ, IB_WC_RDMA_READ, Effect::kRead, false, false, IB_WC_RECV,
-     IB_WC_SUCCESS, kRc, 100, false},
+     IB_WC_SUCCESS, kRcAndXrc, 100, false},
     {"WRITE outside the region", IB_WR_RDMA_WRITE, IB_WC_RDMA_WRITE, Effect::kTrespass, false,
      false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kConnected, 3, true},
     {"WRITE with a retired key", IB_WR_RDMA_WRITE, IB_WC_RDMA_WRITE, Effect::kStaleKey, false,
      false, IB_WC_RECV, IB_WC_REM_ACCESS_ERR, kConnected, 8, true},
     {"FETCH_ADD", IB_WR_ATOMIC_FETCH_AND_ADD, IB_WC_FETCH_ADD, Effect::kFetchAdd, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kRc, 60, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRcAndXrc, 60, false},
     {"CMP_SWAP", IB_WR_ATOMIC_CMP_AND_SWP, IB_WC_COMP_SWAP, Effect::kCompareSwap, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kRc, 60, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRcAndXrc, 60, false},
     {"ATOMIC_WRITE", IB_WR_ATOMIC_WRITE, IB_WC_ATOMIC_WRITE, Effect::kAtomicWrite, false, false,
-     IB_WC_RECV, IB_WC_SUCCESS, kRc, 40, false},
+     IB_WC_RECV, IB_WC_SUCCESS, kRcAndXrc, 40, false},
     {"FLUSH", IB_WR_FLUSH, IB_WC_FLUSH, Effect::kFlush, false, false, IB_WC_RECV, IB_WC_SUCCESS,
-     kRc, 30, false},
+     kRcAndXrc, 30, false},
     {"SEND_WITH_INV", IB_WR_SEND_WITH_INV, IB_WC_SEND, Effect::kMessage, false, true, IB_WC_RECV,
      IB_WC_SUCCESS, kRc, 80, true},
     {"REG_MR", IB_WR_REG_MR, IB_WC_REG_MR, Effect::kLend, false, false, IB_WC_RECV, IB_WC_SUCCESS,

@@ -19,6 +19,11 @@ const char* words(Wake wake) {
   return kWords[static_cast<size_t>(wake)];
 }
 
+const char* words(ib_qp_type type) {
+  if (type == IB_QPT_XRC_INI) return "XRC";
+  return type == IB_QPT_UC ? "UC" : "RC";
+}
+
 std::string flags(const Operation& operation) {
   std::string text;
   if (operation.signaled) text += " signaled";
@@ -76,10 +81,9 @@ std::string describe(const Step& step) {
 
 std::string describe(const ChannelPlan& channel) {
   std::string text =
-      line("hosts %zu and %zu, type %d, MTU %d, queues %u and %u, PSNs 0x%06x and 0x%06x, ",
-           channel.host[0], channel.host[1], static_cast<int>(channel.type),
-           ib_mtu_enum_to_int(channel.mtu), channel.send_depth, channel.recv_depth,
-           channel.first_psn[0], channel.first_psn[1]);
+      line("hosts %zu and %zu, %s, MTU %d, queues %u and %u, PSNs 0x%06x and 0x%06x, ",
+           channel.host[0], channel.host[1], words(channel.type), ib_mtu_enum_to_int(channel.mtu),
+           channel.send_depth, channel.recv_depth, channel.first_psn[0], channel.first_psn[1]);
   if (channel.type == IB_QPT_UC && channel.tangles) text += "tangled, ";
   text += line("timeout %u, rd_atomic %u, %s, sender %s, receiver %s%s", unsigned{channel.timeout},
                unsigned{channel.rd_atomic}, channel.signal_all ? "sq_sig_all" : "signals some",

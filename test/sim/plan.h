@@ -20,8 +20,8 @@ namespace uroce::sim {
 enum class Wake : uint8_t { kPolls, kNotified, kSolicited };
 
 struct ChannelPlan {
-  size_t host[2] = {0, 1};  // may be the same one: a connection that never leaves the host
-  ib_qp_type type = IB_QPT_RC;
+  size_t host[2] = {0, 1};      // may be the same one: a connection that never leaves the host
+  ib_qp_type type = IB_QPT_RC;  // IB_QPT_XRC_INI: an initiator and a target at each end
   ib_mtu mtu = IB_MTU_1024;
   uint32_t send_depth = 16;
   uint32_t recv_depth = 8;

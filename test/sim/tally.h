@@ -13,9 +13,10 @@
 namespace uroce::sim {
 
 // What is neither an operation nor a step of a plan, but comes of them.
-enum class Deed : uint8_t { kLentAccess, kCaughtAccess, kLimitEvent };
+enum class Deed : uint8_t { kOnUc, kOnXrc, kLentAccess, kCaughtAccess, kLimitEvent };
 inline constexpr const char* kDeedNames[] = {
-    "accesses through lent keys", "of them refused as the key changed", "SRQ limit events"};
+    "requests on UC", "requests on XRC", "accesses through lent keys",
+    "of them refused as the key changed", "SRQ limit events"};
 
 class Tally {
  public:

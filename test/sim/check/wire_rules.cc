@@ -20,11 +20,14 @@ constexpr uint32_t kRnrSteps[32] = {65'536, 1,     2,     3,      4,      6,    
                                     256,    384,   512,   768,    1'024,  1'536,  2'048,  3'072,
                                     4'096,  6'144, 8'192, 12'288, 16'384, 24'576, 32'768, 49'152};
 
-// A frame of the RC service that is for `to` and whole.
+// RC and XRC are the same on the wire but for the queue that a request of XRC names.
+constexpr uint32_t kReliableServices = wire::kRc | wire::kXrc;
+
+// A frame of a reliable service that is for `to` and whole.
 bool read(std::span<const uint8_t> bytes, const MacAddress& to, wire::ParsedFrame& frame) {
   if (bytes.size() < 14 || wire::load_mac(bytes.data()) != to) return false;
-  return wire::parse_roce(bytes, {}, frame) == wire::Drop::kNone && frame.info->has(wire::kRc) &&
-         wire::icrc_ok(frame);
+  return wire::parse_roce(bytes, {}, frame) == wire::Drop::kNone &&
+         frame.info->has(kReliableServices) && wire::icrc_ok(frame);
 }
 
 bool takes_requests(const transport::QpContext* qp) {
@@ -78,7 +81,7 @@ uint32_t WireRules::messages_until(const End& requester, Psn end) {
 void WireRules::sent(Host& host, Time now, std::span<const uint8_t> bytes) {
   wire::ParsedFrame frame;
   if (bytes.size() < 14 || wire::parse_roce(bytes, {}, frame) != wire::Drop::kNone) return;
-  if (!frame.info->has(wire::kRc)) return;
+  if (!frame.info->has(kReliableServices)) return;
   // The last byte of an own MAC address is the host's number.
   End* const end = find(host.number(), bytes[5], frame.dest_qpn.value());
   if (end == nullptr) return;

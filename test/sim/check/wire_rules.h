@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checker "wire rules": reads every RC frame that a host sends or is given, and holds the order of
-// PSNs, MSNs, sequence NAKs and RNR waits against the standard.
+// Checker "wire rules": reads every frame of RC and XRC that a host sends or is given, and holds
+// the order of PSNs, MSNs, sequence NAKs and RNR waits against the standard.
 #ifndef UROCE_TEST_SIM_CHECK_WIRE_RULES_H
 #define UROCE_TEST_SIM_CHECK_WIRE_RULES_H
 
