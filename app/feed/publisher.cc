@@ -62,27 +62,28 @@ void Publisher::publish(uint32_t count, uint64_t now_ns) {
     history_[next_ % history_.size()] = messages[i];
     if (is_trigger) sent_ns_[trigger] = now_ns;
   }
-  for (const auto& side : sides_) send_packet(*side, header, messages.data());
+  for (const auto& side : sides_) send_packet(*side, header, {messages.data(), count});
   ++packets_;
   spoke_ns_ = now_ns;
 }
 
 void Publisher::send_bare(Kind kind, uint64_t now_ns) {
   const FeedHeader header{header_of(kind), next_};
-  for (const auto& side : sides_) send_packet(*side, header, nullptr);
+  for (const auto& side : sides_) send_packet(*side, header, {});
   ++bare_;
   spoke_ns_ = now_ns;
 }
 
-void Publisher::send_packet(Side& side, const FeedHeader& header, const Message* messages) {
+void Publisher::send_packet(Side& side, const FeedHeader& header,
+                            std::span<const Message> messages) {
   if (std::uniform_real_distribution<double>(0, 100)(random_) < inject_loss_) {
     ++side.withheld;
     return;
   }
-  const auto bytes = static_cast<uint32_t>(header.header.count * sizeof(Message));
+  const auto bytes = static_cast<uint32_t>(messages.size_bytes());
   uint8_t* const slot = side.channel.send_slot();
   std::memcpy(slot, &header, sizeof header);
-  if (bytes != 0) std::memcpy(slot + sizeof header, messages, bytes);
+  if (bytes != 0) std::memcpy(slot + sizeof header, messages.data(), bytes);
   side.channel.post_datagram(static_cast<uint32_t>(sizeof header) + bytes, side.target.get());
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "channel.h"
@@ -53,7 +54,7 @@ class Publisher {
   };
 
   void publish(uint32_t count, uint64_t now_ns);
-  void send_packet(Side& side, const FeedHeader& header, const Message* messages);
+  void send_packet(Side& side, const FeedHeader& header, std::span<const Message> messages);
   void send_bare(Kind kind, uint64_t now_ns);
   bool have_room() const { return sides_[0]->channel.has_room() && sides_[1]->channel.has_room(); }
 
