@@ -9,7 +9,11 @@
 extern "C" {
 #endif
 
+#ifdef __cplusplus
+enum ib_rate : int {  // any number may be asked about, as in C
+#else
 enum ib_rate {
+#endif
   IB_RATE_PORT_CURRENT = 0,
   IB_RATE_2_5_GBPS = 2,
   IB_RATE_10_GBPS = 3,
