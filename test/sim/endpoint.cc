@@ -124,9 +124,10 @@ void Endpoint::reregister() {
 
 bool Endpoint::drained() const {
   const transport::SendQueue& queue = host_.engine().qp(Qpn(qp_->qp_num))->queues->send;
-  // What a shared receive queue holds is not of one queue pair.
-  return !waits() && (plan_.srq || recvs_.outstanding() == 0) &&
-         queue.consumer.load() == queue.producer.load();
+  // What a shared receive queue still holds will not complete; what was taken from it has been
+  // polled, unless the application had no core.
+  const bool received = plan_.srq ? !host_.stalled() : recvs_.outstanding() == 0;
+  return !waits() && received && queue.consumer.load() == queue.producer.load();
 }
 
 std::string Endpoint::outstanding() const {
