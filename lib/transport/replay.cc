@@ -8,7 +8,8 @@
 // READ with PSN d: a slot is looked for whose PSNs include d, with the same R_Key and an address
 // range that includes what is asked. Found: answered like a new READ of that length (FIRST, MIDDLE,
 // LAST), from memory as it is now; where the first answer is still under way it goes on from there.
-// The slot keeps the whole READ. Not found: dropped.
+// The slot keeps the whole READ. Not found, or the key is dead, now or when the answer is to leave:
+// dropped, for whoever had the first answer may have taken the key back.
 //
 // Atomic, ATOMIC WRITE or FLUSH with PSN d: a slot is looked for with the same PSN, operation,
 // address and R_Key. Found: the answer that was given then is given again (of an atomic the value
@@ -101,7 +102,7 @@ void receive_duplicate_read(QpContext& qp, TransportEnv& env, const wire::Parsed
     return env.drops->count(wire::Drop::kDuplicate);
   }
   if (!room_for_read_again(qp)) return env.drops->count(wire::Drop::kReplayFull);
-  owe_read(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value(), slot->pd);
+  owe_read_again(qp, frame.psn, reth.address, reth.length_bytes, reth.rkey.value(), slot->pd);
 }
 
 void remember(QpContext& qp, const ReplaySlot& taken) {

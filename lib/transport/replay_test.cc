@@ -216,6 +216,23 @@ TEST_F(ReplayTest, AReadAskedForAgainBeforeItsAnswerHasLeftIsAnsweredOnce) {
   EXPECT_EQ(dropped(wire::Drop::kDuplicate), 99u) << "the first of them is answered";
 }
 
+// What asked again was late: the peer has its answer, and its next request takes the key back.
+TEST_F(ReplayTest, AReadAskedForAgainWhoseKeyGoesBeforeItsAnswerLeavesIsDroppedInSilence) {
+  request(read(0x500, 0, 16));
+  ASSERT_EQ(responses().size(), 1u);
+  request(read(0x500, 0, 16));
+  request(read(0x501, 0, 0));
+  keys.unpublish(kKey);
+  EXPECT_TRUE(responses().empty());
+  EXPECT_EQ(dropped(wire::Drop::kDuplicate), 1u);
+  EXPECT_EQ(qp->state, QpState::kRts);
+  EXPECT_EQ(counters.resp_remote_access_errors.value(), 0u);
+  const auto out = responses();
+  ASSERT_EQ(out.size(), 1u) << "the answer behind it";
+  EXPECT_EQ(out[0].psn(), 0x501u);
+  keys.publish(kKey, {buffer.data(), address(0), buffer.size(), kPd, kAllAccess});
+}
+
 // The answer to a large READ that lost a packet is not sent to its end first.
 TEST_F(ReplayTest, AnAnswerUnderWayGoesOnFromWhereItIsAskedForAgain) {
   fill(0, 8192);

@@ -29,7 +29,8 @@ void continue_flush(QpContext& qp, TransportEnv& env);
 // Whether emit_response would put a packet out.
 bool response_ready(const QpContext& qp);
 
-// Fills `slot` with the next ACK, NAK or READ response packet. False: nothing is owed.
+// Fills `slot` with the next ACK, NAK or READ response packet. False: nothing is owed, or what came
+// next is not said any more (response_ready tells).
 bool emit_response(QpContext& qp, TransportEnv& env, TxSlot& slot);
 
 }  // namespace uroce::transport

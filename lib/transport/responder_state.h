@@ -37,6 +37,7 @@ struct Response {
   uint32_t pd = 0;  // in which the key is looked up
   uint32_t packets_sent = 0;
   uint64_t original = 0;  // atomic: the value that it found
+  bool again = false;     // READ: it was answered before
 };
 
 // A FLUSH that was judged and is carried out in parts (flush.h). Its PSN is the expected one until

@@ -180,6 +180,12 @@ void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint3
   r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, pd, 0, 0};
 }
 
+void owe_read_again(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey,
+                    uint32_t pd) {
+  owe_read(qp, first, address, length, rkey, pd);
+  entry(qp, qp.resp.responses_tail - 1).again = true;
+}
+
 bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey) {
   for (uint32_t i = qp.resp.responses_head; i != qp.resp.responses_tail; ++i) {
     Response& r = entry(qp, i);
@@ -189,7 +195,8 @@ bool read_goes_on(QpContext& qp, Psn first, uint64_t address, uint32_t length, u
     const bool same_end = address - r.address == skipped;
     if (!same_end || uint64_t{packet} * qp.mtu_bytes != skipped) continue;
     if (packet < r.packets_sent) {
-      r = {Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, r.pd, 0, 0};
+      r = {
+          Response::Kind::kRead, 0, first, qp.resp.msn, address, length, rkey, r.pd, 0, 0, r.again};
     }
     return true;
   }
@@ -213,6 +220,11 @@ bool emit_response(QpContext& qp, TransportEnv& env, TxSlot& slot) {
   Response* r = &entry(qp, qp.resp.responses_head);
   bool finished = true;
   if (r->kind == Response::Kind::kRead && !emit_read(qp, env, slot, *r, finished)) {
+    if (r->again) {
+      ++qp.resp.responses_head;
+      env.drops->count(wire::Drop::kDuplicate);
+      return false;
+    }
     refuse_rest_of_read(qp, env, *r);
     r = &entry(qp, qp.resp.responses_head);
   }

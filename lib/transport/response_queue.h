@@ -43,6 +43,11 @@ bool room_for_read_again(const QpContext& qp);
 void owe_read(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey,
               uint32_t pd);
 
+// The same, of a READ that was answered before. Who had that answer may have taken the key back
+// since, so where the key is gone by the time the answer leaves, it is dropped and nothing is said.
+void owe_read_again(QpContext& qp, Psn first, uint64_t address, uint32_t length, uint32_t rkey,
+                    uint32_t pd);
+
 // A READ that was taken is asked for again, or the rest of it from PSN `first` on. True: its
 // response waits here or is under way, and goes on from there (from where it is, if it has not come
 // that far); nothing else is owed. So a large response that lost one packet is not sent to its end
