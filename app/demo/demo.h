@@ -6,7 +6,6 @@
 #include <uroce/ib_verbs.h>
 #include <uroce/uroce.h>
 
-#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,9 +19,6 @@ struct Row {
   std::string checked;
   bool good = false;
 };
-
-// Set by the signal handler.
-extern volatile std::sig_atomic_t stop_asked;
 
 // Two devices of one process joined by memory rings, driven by this thread.
 struct Stage {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The demo: two uroce devices in one process joined by memory rings, no NIC, no huge pages, no
 // root. Exit status 0 only if every check held.
-#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "common/ring_pair.h"
+#include "common/stop_signals.h"
 #include "demo/demo.h"
 
 namespace uroce::demo {
@@ -40,15 +40,6 @@ int judge(uroce_context* context) {
   return 0;
 }
 
-void ask_to_stop(int) { stop_asked = 1; }
-
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
 constexpr const char* kUsage =
     "uroce-demo [--help]\n\n"
     "Joins two uroce devices in this process by memory rings, runs RC and UD traffic between\n"
@@ -66,7 +57,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "uroce-demo: unknown argument %s: it takes none but --help\n", argv[i]);
     return 2;
   }
-  catch_signals();
+  app::catch_stop_signals();
   const int status = app::run_on_ring_pair({.program = "uroce-demo"}, judge);
   if (status == 0) std::printf("\nall checks held\n");
   return status;

@@ -6,18 +6,16 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "common/endpoint.h"
+#include "common/stop_signals.h"
 #include "demo/demo.h"
 
 namespace uroce::demo {
-
-volatile std::sig_atomic_t stop_asked = 0;
 
 void Stage::drive(const std::function<bool()>& done, const char* what, double seconds) const {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   for (uint32_t turns = 1;; ++turns) {
     uroce_poll(context);
-    if (stop_asked != 0) throw std::runtime_error("interrupted");
+    if (app::stop_asked()) throw std::runtime_error("interrupted");
     if (done()) return;
     if (turns % 4096 == 0 && std::chrono::steady_clock::now() > limit) {
       throw std::runtime_error(std::string(what) + " took longer than it ever should");

@@ -3,7 +3,6 @@
 #include <uroce/ib_verbs.h>
 #include <uroce/uroce.h>
 
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "clock.h"
 #include "common/endpoint.h"
 #include "common/ring_pair.h"
+#include "common/stop_signals.h"
 #include "exchange.h"
 #include "options.h"
 #include "party.h"
@@ -24,17 +24,6 @@ namespace uroce::market {
 namespace {
 
 constexpr app::RingPairOptions kProgram{.program = "uroce-feed"};
-
-volatile std::sig_atomic_t stop_asked = 0;
-
-void ask_to_stop(int) { stop_asked = 1; }
-
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 ib_device* usable_device(uroce_context* context, unsigned index) {
   ib_device* const device = uroce_device(context, index);
@@ -92,7 +81,7 @@ void drive(uroce_context* context, const Parties& parties) {
       uroce_poll(context);
       party->step();
     }
-    if (stop_asked != 0) throw std::runtime_error("interrupted");
+    if (app::stop_asked()) throw std::runtime_error("interrupted");
   }
 }
 
@@ -127,7 +116,7 @@ int main(int argc, char** argv) {
   Options options;
   const int done = parse_options(argc, argv, options);
   if (done >= 0) return done;
-  catch_signals();
+  app::catch_stop_signals();
   return start_and_run(options);
 }
 

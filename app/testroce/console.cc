@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/stop_signals.h"
 #include "testroce/commands.h"
 
 namespace uroce::testroce {
@@ -35,7 +36,7 @@ void help(Session&, const Parsed&) {
   }
 }
 
-void quit(Session&, const Parsed&) { Session::stop_asked = 1; }
+void quit(Session&, const Parsed&) { app::ask_to_stop(); }
 
 StringToken help_word = UROCE_WORD(verb, "help");
 StringToken quit_word = UROCE_WORD(verb, "quit");
@@ -118,11 +119,11 @@ void run_terminal(Session& session, const std::function<void()>& every_turn) {
   cmdline* line = cmdline_stdin_new(context(), "testroce> ");
   if (line == nullptr) throw std::runtime_error("no prompt on this terminal");
   int status = RDLINE_RUNNING;
-  for (unsigned turns = 0; status == RDLINE_RUNNING && !Session::stopping(); ++turns) {
+  for (unsigned turns = 0; status == RDLINE_RUNNING && !app::stop_asked(); ++turns) {
     session.sleep_when_idle(session.turn());
     if (turns % kTurnsPerLook != 0) continue;
     every_turn();
-    while (status == RDLINE_RUNNING && !Session::stopping() && input_is_ready()) {
+    while (status == RDLINE_RUNNING && !app::stop_asked() && input_is_ready()) {
       status = cmdline_poll(line);
     }
   }
@@ -136,7 +137,7 @@ unsigned run_pipe(Session& session, const std::function<void()>& every_turn) {
   unsigned failed = 0;
   std::string waiting;
   bool open = true;
-  for (unsigned turns = 0; !Session::stopping(); ++turns) {
+  for (unsigned turns = 0; !app::stop_asked(); ++turns) {
     session.sleep_when_idle(session.turn());
     if (turns % kTurnsPerLook != 0) continue;
     every_turn();
@@ -148,7 +149,7 @@ unsigned run_pipe(Session& session, const std::function<void()>& every_turn) {
       if (!open && !waiting.empty()) waiting += '\n';
     }
     size_t end = 0;
-    while (!Session::stopping() && (end = waiting.find('\n')) != std::string::npos) {
+    while (!app::stop_asked() && (end = waiting.find('\n')) != std::string::npos) {
       const std::string command = trimmed(waiting.substr(0, end));
       waiting.erase(0, end + 1);
       if (command.empty()) continue;
@@ -182,7 +183,7 @@ void run_file(Session& session, const std::string& path) {
   if (folder || !file) throw unreadable(path, folder ? EISDIR : errno);
   Parser parser(session);
   std::string line;
-  for (unsigned number = 1; std::getline(file, line) && !Session::stopping(); ++number) {
+  for (unsigned number = 1; std::getline(file, line) && !app::stop_asked(); ++number) {
     const std::string command = trimmed(line);
     if (command.empty()) continue;
     std::printf("testroce> %s\n", command.c_str());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "common/stop_signals.h"
 #include "testroce/console.h"
 #include "testroce/options.h"
 
@@ -16,15 +17,6 @@ constexpr const char* kUsage =
     "  --cmdline-file FILE     runs the commands of FILE first; the first that fails ends it\n"
     "  --stats-period SECONDS  prints the ports' packets every so often\n\n"
     "OPTIONS of uroce:\n";
-
-void ask_to_stop(int) { Session::stop_asked = 1; }
-
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 // A line for each port, when the period has passed.
 class Stats {
@@ -80,7 +72,7 @@ int start_and_run(int argc, char** argv) {
     std::printf("%s%s", kUsage, uroce_options_help());
     return 0;
   }
-  catch_signals();
+  app::catch_stop_signals();
   uroce_context* context = nullptr;
   if (uroce_start(static_cast<int>(options.rest.size()), options.rest.data(), &context) != 0) {
     throw std::runtime_error(uroce_error());

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "common/stop_signals.h"
+
 namespace uroce::testroce {
 namespace {
 
@@ -27,8 +29,6 @@ bool is_ipv4(const ib_gid& gid) {
 bool is_link_local(const ib_gid& gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
 
 }  // namespace
-
-volatile std::sig_atomic_t Session::stop_asked = 0;
 
 void fill_pattern(uint8_t* data, uint32_t length, uint8_t first) {
   for (uint32_t i = 0; i < length; ++i) data[i] = pattern_byte(first, i);
@@ -140,7 +140,7 @@ bool Session::run_until(const std::function<bool()>& done, std::chrono::millisec
   for (;;) {
     sleep_when_idle(turn());
     if (done()) return true;
-    if (stopping()) throw std::runtime_error("interrupted");
+    if (app::stop_asked()) throw std::runtime_error("interrupted");
     if (std::chrono::steady_clock::now() >= end) return false;
   }
 }

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <functional>
 #include <map>
 #include <memory>
@@ -91,10 +90,6 @@ class Session {
   // Turns until `done` holds (true) or `limit` has passed (false); throws when a signal came.
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit);
   void sleep_when_idle(unsigned moved);
-
-  // Set by the signal handler and by `quit`.
-  static volatile std::sig_atomic_t stop_asked;
-  static bool stopping() { return stop_asked != 0; }
 
   // What `clear counters` remembered, by (group, name); for display.
   using Baseline = std::map<std::pair<int, std::string>, uint64_t>;
