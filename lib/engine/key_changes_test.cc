@@ -45,6 +45,13 @@ class KeyChanges : public ::testing::Test {
   void post_invalidate(uint64_t wr_id) {
     post_local(transport::WrOpcode::kLocalInvalidate, {}, wr_id);
   }
+  // The completion of an invalidation waits for the other engine, which is in a turn.
+  void hold_completions() {
+    post_reg(1);
+    post_invalidate(2);
+    epochs[1].begin_turn(false);
+    settle();
+  }
 
   TestDevice device{{.number = 1, .engines = 2}};
   EpochSlot epochs[2];
@@ -69,10 +76,7 @@ TEST_F(KeyChanges, AnInvalidationCompletesAfterTheOtherEnginesTurnAndIsFoundWith
 
 // A port that takes nothing is not asked for room, so poll_frames is not called.
 TEST_F(KeyChanges, HeldCompletionsDoNotWaitForAPortThatTakesNothing) {
-  post_reg(1);
-  post_invalidate(2);
-  epochs[1].begin_turn(false);
-  settle();
+  hold_completions();
   ASSERT_EQ(qp->sent().size(), 1u);
   DestroyQpCommand command;
   command.qpn = qp->qpn;
@@ -99,10 +103,7 @@ TEST_F(KeyChanges, ARegistrationBehindAnInvalidationWaitsByATimer) {
 }
 
 TEST_F(KeyChanges, ADestroyIsDoneOnlyWhenHeldCompletionsCanBeSeen) {
-  post_reg(1);
-  post_invalidate(2);
-  epochs[1].begin_turn(false);
-  settle();
+  hold_completions();
   DestroyQpCommand command;
   command.qpn = qp->qpn;
   EXPECT_EQ(device.run(0, command), -EINPROGRESS);
@@ -119,10 +120,7 @@ TEST_F(KeyChanges, ADestroyIsDoneOnlyWhenHeldCompletionsCanBeSeen) {
 // An XRC target does not know any more where its earlier messages have completed.
 TEST_F(KeyChanges, ADestroyWaitsForHeldCompletionsInWhicheverQueueTheyAre) {
   auto another = device.create(QpType::kRc, 0);
-  post_reg(1);
-  post_invalidate(2);
-  epochs[1].begin_turn(false);
-  settle();
+  hold_completions();
   DestroyQpCommand command;
   command.qpn = another->qpn;
   EXPECT_EQ(device.run(0, command), -EINPROGRESS);
@@ -133,10 +131,7 @@ TEST_F(KeyChanges, ADestroyWaitsForHeldCompletionsInWhicheverQueueTheyAre) {
 
 TEST_F(KeyChanges, ADestroyIsNotPutOffByKeysThatAreTakenBackLater) {
   auto another = device.create(QpType::kRc, 0);
-  post_reg(1);
-  post_invalidate(2);
-  epochs[1].begin_turn(false);
-  settle();
+  hold_completions();
   DestroyQpCommand command;
   command.qpn = another->qpn;
   EXPECT_EQ(device.run(0, command), -EINPROGRESS);
