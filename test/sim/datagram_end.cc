@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "test/sim/bring_up.h"
 #include "test/sim/must.h"
 
 namespace uroce::sim {
@@ -36,16 +37,7 @@ DatagramEnd::DatagramEnd(World& world, Host& host, DatagramBook& book, Verdict& 
   init.sq_sig_type = IB_SIGNAL_ALL_WR;
   init.qp_type = IB_QPT_UD;
   qp_ = must(ib_create_qp(pd_, &init), "ib_create_qp");
-  ib_qp_attr attr{};
-  attr.qp_state = IB_QPS_INIT;
-  attr.port_num = 1;
-  attr.qkey = kQkey;
-  must(ib_modify_qp(qp_, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY),
-       "to INIT");
-  attr.qp_state = IB_QPS_RTR;
-  must(ib_modify_qp(qp_, &attr, IB_QP_STATE), "to RTR");
-  attr.qp_state = IB_QPS_RTS;
-  must(ib_modify_qp(qp_, &attr, IB_QP_STATE | IB_QP_SQ_PSN), "to RTS");
+  bring_up_datagrams(qp_, kQkey);
 }
 
 DatagramEnd::~DatagramEnd() {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "test/sim/bring_up.h"
 #include "test/sim/host.h"
 #include "test/sim/must.h"
 #include "wire/igmp.h"
@@ -50,7 +51,7 @@ class End {
     init.sq_sig_type = IB_SIGNAL_ALL_WR;
     init.qp_type = IB_QPT_UD;
     qp_ = must(ib_create_qp(pd_, &init), "ib_create_qp");
-    activate();
+    bring_up_datagrams(qp_, kQkey);
     for (uint64_t i = 0; i < kDepth; ++i) post_recv(i);
   }
   ~End() {
@@ -111,18 +112,6 @@ class End {
   }
 
  private:
-  void activate() {
-    ib_qp_attr attr{};
-    attr.qp_state = IB_QPS_INIT;
-    attr.port_num = 1;
-    attr.qkey = kQkey;
-    must(ib_modify_qp(qp_, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY),
-         "to INIT");
-    attr.qp_state = IB_QPS_RTR;
-    must(ib_modify_qp(qp_, &attr, IB_QP_STATE), "to RTR");
-    attr.qp_state = IB_QPS_RTS;
-    must(ib_modify_qp(qp_, &attr, IB_QP_STATE | IB_QP_SQ_PSN), "to RTS");
-  }
   void post_recv(uint64_t slot) {
     ib_sge sge{reinterpret_cast<uint64_t>(memory_.data()) + slot * kSlot, kSlot, mr_->lkey};
     ib_recv_wr wr{};

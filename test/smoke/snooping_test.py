@@ -22,6 +22,8 @@ import tempfile
 import threading
 import time
 
+from shell import run
+
 MEMBER = sys.argv[1]
 CPUS = sorted(os.sched_getaffinity(0))
 MEMBERSHIP = 7.0  # seconds after the last report until the bridge forgets
@@ -34,14 +36,6 @@ Case = collections.namedtuple('Case', 'name version group ipv6 by_source')
 CASES = [Case('IGMPv3', 'mcast_igmp_version 3', '239.7.7.7', False, True),
          Case('IGMPv2', 'mcast_igmp_version 2', '239.7.7.7', False, False),
          Case('MLDv2', 'mcast_mld_version 2', 'ff15::7:707', True, True)]
-
-
-def run(command, check=True, seconds=60):
-    result = subprocess.run(command if isinstance(command, list) else command.split(),
-                            capture_output=True, text=True, timeout=seconds)
-    if check and result.returncode != 0:
-        raise AssertionError(f'{command}: {result.stdout}{result.stderr}')
-    return result.stdout
 
 
 class Network:

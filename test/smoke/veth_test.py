@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from shell import run
+
 TRAFFIC, INFO = sys.argv[1:3]
 CPUS = sorted(os.sched_getaffinity(0))
 SECONDS = 60  # longest that a process may take
@@ -29,14 +31,6 @@ FIELDS = ['eth.src', 'eth.dst', 'arp.opcode', 'arp.src.proto_ipv4', 'arp.dst.pro
           'igmp.record_type', 'icmpv6.mldr.mar.multicast_address', 'icmpv6.mldr.mar.record_type',
           'udp.dstport', '_ws.malformed']
 JOIN, LEAVE = {'4'}, {'3'}  # record types: to EXCLUDE of nothing, to INCLUDE of nothing
-
-
-def run(command, check=True, seconds=30):
-    result = subprocess.run(command if isinstance(command, list) else command.split(),
-                            capture_output=True, text=True, timeout=seconds)
-    if check and result.returncode != 0:
-        raise AssertionError(f'{command}: {result.stdout}{result.stderr}')
-    return result.stdout
 
 
 def wait_for(what, condition, seconds=20):
