@@ -60,6 +60,12 @@ void advance(QpContext& qp, TransportEnv& env, const SendWqe& wqe, const Request
   } else {
     ++req.next_packet;
   }
+  // Until the round trip is known at all, a packet that does not ask is timed as well: on a lossy
+  // link every sample of a packet that asks, one in 65, might be given up before its answer.
+  if (!again && req.sample_sent == kNever && (packet.ack_request || req.srtt_ns == 0)) {
+    req.sample_sent = env.now;
+    req.sample_psn = psn;
+  }
   if (!packet.ack_request) {
     ++req.packets_since_ack_request;
     return;
@@ -67,12 +73,7 @@ void advance(QpContext& qp, TransportEnv& env, const SendWqe& wqe, const Request
   req.packets_since_ack_request = 0;
   if (req.ack_deadline == kNever) arm_ack_timer(qp, env.now);
   if (req.probe_deadline == kNever) req.probe_deadline = probe_time(req, env.now);
-  if (again) return;
-  req.asked_psn = req.next_psn - 1;
-  if (req.sample_sent == kNever) {
-    req.sample_sent = env.now;
-    req.sample_psn = psn;
-  }
+  if (!again) req.asked_psn = req.next_psn - 1;
 }
 
 // A request without payload: READ, atomic or FLUSH.

@@ -3,10 +3,11 @@
 //
 // A loss is named by the packets that arrive behind it. When there are none (the last packet, the
 // last ACK, the NAK itself was lost), only the ACK timer is left, which is milliseconds to seconds
-// long. So a queue pair measures its round trip: from a packet that asks for an ACK to the progress
-// past it, one sample at a time, never of a packet that was sent twice (Karn), smoothed as TCP does
-// (an eighth of the difference, a quarter for the variation). After two round trips, four
-// variations and a floor without progress it sends two packets again:
+// long. So a queue pair measures its round trip: from a packet that asks for an ACK (the very first
+// time: from any packet) to the progress past it, one sample at a time, never of a packet that was
+// sent twice (Karn), smoothed as TCP does (an eighth of the difference, a quarter for the
+// variation). After two round trips, four variations and a floor without progress it sends two
+// packets again:
 //
 //   the oldest   If the peer lacks it, this is the repair. If it has it, its answer to a duplicate
 //                says what it has executed: everything behind is lost. Of a READ: its rest.

@@ -76,6 +76,26 @@ TEST_F(TailProbe, TheRoundTripIsSmoothed) {
   EXPECT_EQ(qp->req.rtt_variation_ns, 57'500u);
 }
 
+// A NAK ends the timing of what may be sent again. With a loss in every window no packet that asks
+// would ever be timed to its end; the NAK itself says that the packets before it have arrived.
+TEST_F(TailProbe, TheFirstRoundTripIsThatOfAnyPacket) {
+  post(4096);
+  ASSERT_EQ(sent().size(), 4u);
+  advance(kRoundTrip);
+  nak(2);
+  EXPECT_EQ(qp->req.srtt_ns, 100'000u);
+}
+
+// Later only what asks is timed: the rest is answered when the peer likes.
+TEST_F(TailProbe, APacketThatDoesNotAskIsNoLaterMeasure) {
+  measure();
+  post(4096);
+  ASSERT_EQ(sent().size(), 4u);
+  advance(microseconds(5000));
+  ack(2);
+  EXPECT_EQ(qp->req.srtt_ns, 100'000u);
+}
+
 TEST_F(TailProbe, APacketThatWasSentTwiceIsNoMeasure) {
   measure();
   post();
