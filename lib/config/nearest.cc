@@ -37,6 +37,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view best;
   size_t least = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string_view candidate : known) {
+    // Each letter more is an edit: a word without end is unlike all, and nobody has to compare it.
+    const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
+    if (longer - shorter >= least) continue;
     // A word of which nothing is left is no likeness.
     const size_t distance = edits(word, candidate);
     if (distance < least && distance < word.size()) {

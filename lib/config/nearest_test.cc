@@ -16,6 +16,7 @@ TEST(Nearest, FindsASlipOfTheFinger) {
   EXPECT_EQ(nearest("log-level", kWords), "log_level");
   EXPECT_EQ(nearest("loglvel", kWords), "log_level");
   EXPECT_EQ(nearest("mode", kWords), "mode");
+  EXPECT_EQ(nearest("ringsxx", kWords), "rings") << "as many letters more as may be";
 }
 
 TEST(Nearest, OffersNothingForAWordOfItsOwn) {
@@ -23,6 +24,7 @@ TEST(Nearest, OffersNothingForAWordOfItsOwn) {
   EXPECT_EQ(nearest("", kWords), "");
   EXPECT_EQ(nearest("x", kWords), "");
   EXPECT_EQ(nearest("mode", {}), "");
+  EXPECT_EQ(nearest("ringsxxx", kWords), "") << "a letter too many";
 }
 
 TEST(Nearest, AnUnknownWordIsNamedWithWhatIsKnown) {
