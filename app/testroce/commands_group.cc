@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Commands about groups: attach and detach.
-#include <algorithm>
 #include <cstdio>
-#include <stdexcept>
+#include <cstring>
+#include <vector>
 
 #include "testroce/commands.h"
 
 namespace uroce::testroce {
 namespace {
 
-ib_gid parse_group(const char* text) {
-  const ib_gid gid = parse_address(text);
-  if (!rdma_is_multicast_gid(&gid)) {
-    throw std::runtime_error(std::string(text) +
-                             " is no group: 224.0.0.0 … 239.255.255.255 or ff00::/8");
-  }
-  return gid;
+bool is_same(const ib_gid& one, const ib_gid& other) {
+  return std::memcmp(one.raw, other.raw, sizeof one.raw) == 0;
+}
+
+Group parse_group(const char* text) {
+  Group group{.text = text};
+  check_group(uroce_parse_mcast(text, &group.gid, &group.source));
+  return group;
 }
 
 void attach(Session& session, const Parsed& parsed) {
   QueuePair& qp = session.qp(parsed.id);
-  ib_gid group = parse_group(parsed.address);
-  app::check(ib_attach_mcast(qp.endpoint->qp(), &group, 0), "ib_attach_mcast");
-  qp.groups.emplace(parsed.address, group);
+  check_group(uroce_join_mcast(qp.endpoint->qp(), parsed.address));
+  qp.groups.push_back(parse_group(parsed.address));
   std::printf("qp %u: in group %s\n", qp.id, parsed.address);
 }
 
+// Without a source it is out of the group with all of them.
 void detach(Session& session, const Parsed& parsed) {
   QueuePair& qp = session.qp(parsed.id);
-  ib_gid group = parse_group(parsed.address);
-  app::check(ib_detach_mcast(qp.endpoint->qp(), &group, 0), "ib_detach_mcast");
-  std::erase_if(qp.groups, [&](const auto& entry) {
-    return std::equal(entry.second.raw, entry.second.raw + 16, group.raw);
+  check_group(uroce_leave_mcast(qp.endpoint->qp(), parsed.address));
+  const Group left = parse_group(parsed.address);
+  std::erase_if(qp.groups, [&left](const Group& joined) {
+    return is_same(joined.gid, left.gid) &&
+           (is_same(left.source, ib_gid{}) || is_same(left.source, joined.source));
   });
   std::printf("qp %u: out of group %s\n", qp.id, parsed.address);
 }
@@ -44,13 +46,13 @@ StringToken group_address = UROCE_WORD(address, nullptr);
 cmdline_parse_inst_t attach_command = {
     .f = run<attach>,
     .data = nullptr,
-    .help_str = "attach ID GROUP: makes a UD queue pair a member of a group",
+    .help_str = "attach ID GROUP: makes a UD queue pair a member of GROUP, or of SOURCE@GROUP",
     .tokens = {&attach_word.hdr, &id.hdr, &group_address.hdr, nullptr},
 };
 cmdline_parse_inst_t detach_command = {
     .f = run<detach>,
     .data = nullptr,
-    .help_str = "detach ID GROUP: ends the membership",
+    .help_str = "detach ID GROUP: ends the membership, or SOURCE@GROUP of it",
     .tokens = {&detach_word.hdr, &id.hdr, &group_address.hdr, nullptr},
 };
 cmdline_parse_inst_t* const kCommands[] = {&attach_command, &detach_command};

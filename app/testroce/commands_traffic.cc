@@ -110,10 +110,8 @@ void send_to(Session& session, const Parsed& parsed) {
 }
 
 void send_group(Session& session, const Parsed& parsed) {
-  const ib_gid group = parse_address(parsed.address);
-  if (!rdma_is_multicast_gid(&group)) {
-    throw std::runtime_error(std::string(parsed.address) + " is no group");
-  }
+  ib_gid group{};
+  check_group(uroce_parse_mcast(parsed.address, &group, nullptr));
   send_datagrams(session, parsed, group, IB_MULTICAST_QPN);
 }
 

@@ -45,7 +45,7 @@ Session::Session(uroce_context* context) : context_(context) {}
 
 Session::~Session() {
   for (auto& [id, qp] : qps_) {
-    for (auto& [text, group] : qp.groups) ib_detach_mcast(qp.endpoint->qp(), &group, 0);
+    for (Group& group : qp.groups) ib_detach_mcast(qp.endpoint->qp(), &group.gid, 0);
   }
 }
 
@@ -87,7 +87,7 @@ QueuePair& Session::create_qp(unsigned device_index, ib_qp_type type) {
 void Session::destroy_qp(unsigned id) {
   if (!qp(id).groups.empty()) {
     throw std::runtime_error("queue pair " + std::to_string(id) + " is in group " +
-                             qp(id).groups.begin()->first + ": detach it first");
+                             qp(id).groups.front().text + ": detach it first");
   }
   qps_.erase(id);
 }
@@ -143,6 +143,10 @@ bool Session::run_until(const std::function<bool()>& done, std::chrono::millisec
     if (app::stop_asked()) throw std::runtime_error("interrupted");
     if (std::chrono::steady_clock::now() >= end) return false;
   }
+}
+
+void check_group(int result) {
+  if (result < 0) throw std::runtime_error(uroce_error());
 }
 
 ib_gid parse_address(const std::string& text) {

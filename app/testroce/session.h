@@ -8,6 +8,7 @@
 #define UROCE_APP_TESTROCE_SESSION_H
 
 #include <uroce/ib_verbs.h>
+#include <uroce/multicast.h>
 #include <uroce/observe.h>
 #include <uroce/uroce.h>
 
@@ -18,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/endpoint.h"
 
@@ -34,14 +36,21 @@ inline constexpr std::chrono::seconds kTrafficLimit{10};
 inline constexpr uint64_t kRecvMark = uint64_t{1} << 63;
 inline constexpr uint64_t kReadMark = uint64_t{1} << 62;
 
+// A group and the source that is heard there, all zero: every one.
+struct Group {
+  std::string text;  // as the user wrote it
+  ib_gid gid{};
+  ib_gid source{};
+};
+
 // A queue pair with its buffer: the target of WRITE and READ first, then send and receive slots.
 struct QueuePair {
   unsigned id = 0;
   unsigned device_index = 0;
   ib_qp_type type = IB_QPT_RC;
   std::unique_ptr<app::Endpoint> endpoint;
-  std::map<std::string, ib_gid> groups;  // by the address as the user wrote it
-  bool ready = false;                    // connected or activated
+  std::vector<Group> groups;  // that it has joined
+  bool ready = false;         // connected or activated
 
   // Receive slots as a ring in posting order, since receives complete in that order.
   uint32_t recv_posted = 0;  // now
@@ -106,6 +115,8 @@ class Session {
   unsigned idle_turns_ = 0;
 };
 
+// Throws the sentence of a call of uroce/multicast.h that returned an error.
+void check_group(int result);
 // An address as people write it, IPv4 or IPv6; throws.
 ib_gid parse_address(const std::string& text);
 // The entry of the device's GID table to send to `destination` from; throws.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicast as market data uses it: one sequence of messages that is sent to two groups, A and B,
-// becomes one stream again. The first copy of each message wins.
+// Multicast as market data uses it: groups that are joined by their names, and one sequence of
+// messages that is sent to two groups, A and B, and becomes one stream again.
 //
+// A group's name is "239.1.1.1", "ff3e::1", or the 32 hexadecimal digits of its MGID; with a source
+// in front, "10.0.0.1@239.1.1.1", it is what that source alone sends to the group. Names are read
+// as they stand: no blanks, no zone, no name service.
+//
+// Of two groups the first copy of each message wins.
 // A feed object takes what arrives on either side and says at once whether it is new; it holds
 // nothing back and copies nothing. A message behind a gap is new as well: the application decides
 // whether it goes on, waits, or asks for the missing range elsewhere. What neither side brought in
@@ -19,7 +24,25 @@
 extern "C" {
 #endif
 
+struct ib_qp;
+union ib_gid;
 struct uroce_feed;
+
+// The three calls below return 0 or a negative errno; uroce_error() (uroce.h) then has a sentence
+// that names the group, what is wrong and what would do.
+
+// Reads a group's name. *source becomes the source's address, all zero when the name has none;
+// `source` NULL: one is refused. After an error both are as they were. Any thread.
+// -EINVAL: no group, no such source, or the two are not of one family.
+int uroce_parse_mcast(const char* text, union ib_gid* group, union ib_gid* source);
+
+// Makes a UD queue pair a member of the group of that name: ib_attach_mcast(), or
+// uroce_attach_mcast_source() when it has a source; their errors (ib_multicast.h), and -EINVAL of
+// uroce_parse_mcast(). To join again is a success that changes nothing.
+int uroce_join_mcast(struct ib_qp* qp, const char* text);
+// Ends that: ib_detach_mcast(), which ends a membership with all its sources, or
+// uroce_detach_mcast_source() when the name has a source. The name may be written differently.
+int uroce_leave_mcast(struct ib_qp* qp, const char* text);
 
 #define UROCE_FEED_SIDES 2
 

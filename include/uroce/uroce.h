@@ -9,7 +9,8 @@
  * the log sink (stderr unless uroce_set_log_sink was called).
  *
  * Errors are negative errno numbers; uroce_error() has the sentence that explains the last one of
- * the calling thread: what was wrong and what would do.
+ * the calling thread, of these calls and of those of uroce/multicast.h that work on groups: what
+ * was wrong and what would do.
  */
 #ifndef UROCE_UROCE_H
 #define UROCE_UROCE_H

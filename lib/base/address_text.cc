@@ -20,6 +20,17 @@ std::optional<Gid> parse_address(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<Gid> parse_gid(std::string_view text) {
+  Gid gid;
+  if (text.size() != 2 * gid.bytes.size()) return parse_address(text);
+  for (size_t i = 0; i < gid.bytes.size(); ++i) {
+    const char* at = text.data() + 2 * i;
+    const auto [end, error] = std::from_chars(at, at + 2, gid.bytes[i], 16);
+    if (error != std::errc{} || end != at + 2) return parse_address(text);
+  }
+  return gid;
+}
+
 std::optional<Prefix> parse_prefix(std::string_view text) {
   const size_t slash = text.find('/');
   const auto address = parse_address(text.substr(0, slash));

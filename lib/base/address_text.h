@@ -20,6 +20,8 @@ struct Prefix {
 
 // "10.0.0.1" or "fd00::1". An IPv4-mapped IPv6 text gives the IPv4 address.
 std::optional<Gid> parse_address(std::string_view text);
+// A GID: an address as above, or its 32 hexadecimal digits without anything between them.
+std::optional<Gid> parse_gid(std::string_view text);
 // "10.0.0.1/24"; without a slash the whole address is the prefix.
 std::optional<Prefix> parse_prefix(std::string_view text);
 // "02:00:00:00:00:01".

@@ -106,8 +106,7 @@ int Device::attach_multicast(QpHandle& handle, const Gid& group) {
 }
 
 int Device::attach_multicast_source(QpHandle& handle, const Gid& group, const Gid& source) {
-  const bool can_send = !source.is_zero() && !source.is_multicast();
-  if (!can_send || source.is_ipv4() != group.is_ipv4()) return -EINVAL;
+  if (!group::is_valid_source(group, source)) return -EINVAL;
   return attach(handle, group, source);
 }
 

@@ -225,7 +225,9 @@ TEST_F(MulticastSource, TheTwoKindsOfMembershipDoNotMix) {
 }
 
 TEST_F(MulticastSource, ASourceIsAHostOfTheGroupsFamily) {
-  for (const Gid& bad : {Gid{}, kTestGroup, kTestIpv6}) EXPECT_EQ(attach(a_, bad), -EINVAL);
+  for (const Gid& bad : {Gid{}, Gid::from_ipv4(0), kTestGroup, kTestIpv6}) {
+    EXPECT_EQ(attach(a_, bad), -EINVAL);
+  }
   EXPECT_EQ(device().attach_multicast_source(a_, kTestIpv4, kA), -EINVAL);
   EXPECT_EQ(device().attach_multicast_source(a_, kTestGroup6, kTestIpv6), 0);
   EXPECT_EQ(device().detach_multicast(a_, kTestGroup6), 0);

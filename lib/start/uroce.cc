@@ -5,13 +5,13 @@
 #include <cerrno>
 #include <string>
 
+#include "base/last_error.h"
 #include "base/log.h"
 #include "config/command_line.h"
 #include "start/entry.h"
 
 namespace {
 
-thread_local std::string last_error;
 uroce_context* running = nullptr;
 
 int error_number(absl::StatusCode code) {
@@ -36,7 +36,7 @@ int error_number(absl::StatusCode code) {
 }
 
 int fail(const absl::Status& status) {
-  last_error = std::string(status.message());
+  uroce::set_last_error(std::string(status.message()));
   return error_number(status.code());
 }
 
@@ -68,7 +68,7 @@ int open_context(absl::StatusOr<uroce::worker::Eal> eal, const uroce::config::Se
 }
 
 int start(int argc, const char* const* argv, bool adopt, uroce_context** out) {
-  last_error.clear();
+  uroce::set_last_error("");
   *out = nullptr;
   if (running != nullptr) {
     return fail(absl::AbortedError("uroce is running already in this process: stop it first"));
@@ -93,12 +93,12 @@ int guarded(Function&& function) {
   try {
     return function();
   } catch (const std::bad_alloc&) {
-    last_error =
+    uroce::set_last_error(
         "no memory for the tables of a device: lower a --limit (queue_pairs and memory_regions "
-        "take most; doc/configuration.md), or give the process more";
+        "take most; doc/configuration.md), or give the process more");
     return -ENOMEM;
   } catch (const std::exception& error) {
-    last_error = error.what();
+    uroce::set_last_error(error.what());
     return -ENOMEM;
   }
 }
@@ -128,7 +128,7 @@ int uroce_stop(uroce_context* context) {
     running = nullptr;
     delete context;
     if (status.ok()) return 0;
-    last_error = std::string(status.message());
+    uroce::set_last_error(std::string(status.message()));
     return -EBUSY;
   });
 }
@@ -146,7 +146,7 @@ uint64_t uroce_clock_ns(const uroce_context* context) {
   return static_cast<uint64_t>(context->context->clock().now().time_since_epoch().count());
 }
 
-const char* uroce_error(void) { return last_error.c_str(); }
+const char* uroce_error(void) { return uroce::last_error(); }
 
 const char* uroce_version(void) { return UROCE_VERSION; }
 

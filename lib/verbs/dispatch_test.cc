@@ -35,6 +35,8 @@ TEST_F(StubDevice, WithoutMulticastSaysSoWhateverIsAsked) {
   for (ib_gid* gid : {&unicast, &group}) {
     EXPECT_EQ(ib_attach_mcast(&qp_, gid, 0), -EOPNOTSUPP);
     EXPECT_EQ(ib_detach_mcast(&qp_, gid, 0), -EOPNOTSUPP);
+    EXPECT_EQ(uroce_attach_mcast_source(&qp_, gid, &unicast), -EOPNOTSUPP);
+    EXPECT_EQ(uroce_detach_mcast_source(&qp_, gid, &unicast), -EOPNOTSUPP);
   }
 }
 

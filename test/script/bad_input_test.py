@@ -59,6 +59,9 @@ with tempfile.NamedTemporaryFile('w', suffix='.toml') as profile, \
          'cannot read /proc/self/mem: Input/output error'),
         ('no messages', own() | {'text': 'create qp 0 rc\ncreate qp 1 rc\nconnect pair 1 2 0\n'
          'send 1 5 0\n', 'inside': 'COUNT is 0'}, 'commands failed'),
+        ('a group that is none', own() | {'text': 'create qp 0 ud\nattach 1 10.0.0.1\n',
+         'inside': '"10.0.0.1" names 10.0.0.1, which is no group: IPv4 groups are 224.0.0.0'},
+         'commands failed'),
         ('one address on two ports', {'own': ['--rings', '1', '--port',
          'net_ring_u0,address=10.0.0.1/24', '--port', 'net_ring_u1,address=10.0.0.1/24']},
          'address 10.0.0.1 of port net_ring_u1 is that of port net_ring_u0'),

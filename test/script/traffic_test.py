@@ -33,6 +33,14 @@ expect recv 4 4
 detach 4 239.1.1.1
 send 3 100 3 group 239.1.1.1 0x1234
 expect recv 4 0
+attach 4 10.0.0.9@239.1.1.1
+send 3 100 3 group 239.1.1.1 0x1234
+expect recv 4 0
+attach 4 10.0.0.1@00000000000000000000ffffef010101
+send 3 100 2 group ::ffff:239.1.1.1 0x1234
+expect recv 4 2
+detach 4 239.1.1.1
+destroy qp 4
 show counters 0
 show counters 1
 show port all
@@ -49,17 +57,18 @@ def traffic_arrives_and_is_counted(program):
     result, _ = testroce.run_file(program, TRAFFIC)
     assert result.returncode == 0, result.stdout + result.stderr
     check('sender', testroce.counters(result.stdout, 0), {
-        ('transport', 'rdma_sends'): 10 + 5 + 2 + 4 + 3,
+        ('transport', 'rdma_sends'): 10 + 5 + 2 + 4 + 3 + 3 + 2,
         ('transport', 'retransmitted_packets'): 0,
         ('transport', 'req_cqe_error'): 0})
     check('receiver', testroce.counters(result.stdout, 1), {
-        ('transport', 'rdma_recvs'): 10 + 5 + 4,
+        ('transport', 'rdma_recvs'): 10 + 5 + 4 + 2,
         ('transport', 'rx_write_requests'): 3,
         ('transport', 'rx_read_requests'): 3,
-        ('transport', 'multicast_received'): 4,
-        ('transport', 'multicast_copies'): 4,
+        ('transport', 'multicast_received'): 4 + 3 + 2,
+        ('transport', 'multicast_copies'): 4 + 2,
         ('drop', 'qkey'): 2,
         ('drop', 'group_unknown'): 3,
+        ('drop', 'group_source'): 3,
         ('drop', 'icrc'): 0})
     for line in ('239.1.1.1  MAC 01:00:5e:01:01:01  1 members: 0x',
                  'group filter  needs none', 'path MTU      4096 bytes', '10.0.0.2'):

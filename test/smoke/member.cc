@@ -3,12 +3,12 @@
 //
 //   uroce-member GROUP -- EAL-ARGUMENTS -- ARGUMENTS-OF-UROCE
 //
-// Does what the lines of its standard input say: attach, detach, attach-source IP,
-// detach-source IP, send (a message every 20 ms from then on). Ends with its input, and says how
+// Does what the lines of its standard input say: attach, detach, attach IP, detach IP (of what that
+// source alone sends), send (a message every 20 ms from then on). Ends with its input, and says how
 // many messages have come.
-#include <arpa/inet.h>
 #include <poll.h>
 #include <unistd.h>
+#include <uroce/multicast.h>
 
 #include <chrono>
 #include <cstdio>
@@ -31,10 +31,12 @@ constexpr std::chrono::milliseconds kPace(20);
 
 ib_gid gid_of(const std::string& text) {
   ib_gid gid{};
-  gid.raw[10] = gid.raw[11] = 0xff;
-  if (inet_pton(AF_INET, text.c_str(), gid.raw + 12) == 1) return gid;
-  if (inet_pton(AF_INET6, text.c_str(), gid.raw) == 1) return gid;
-  throw std::runtime_error(text + " is no address");
+  if (uroce_parse_mcast(text.c_str(), &gid, nullptr) != 0) throw std::runtime_error(uroce_error());
+  return gid;
+}
+
+void check_group(int result) {
+  if (result != 0) throw std::runtime_error(uroce_error());
 }
 
 bool is_ipv4(const ib_gid& gid) { return gid.raw[10] == 0xff && gid.raw[0] == 0; }
@@ -59,27 +61,21 @@ app::EndpointOptions options() {
 class Member {
  public:
   Member(ib_device* device, const std::string& group)
-      : group_(gid_of(group)),
+      : group_(group),
         end_(device, options()),
-        ah_(end_, group_, gid_index(device, is_ipv4(group_))) {
+        ah_(end_, gid_of(group), gid_index(device, is_ipv4(gid_of(group)))) {
     end_.activate(kQkey);
     for (uint32_t i = 0; i < kRecvs; ++i) end_.post_recv(i * kSlotBytes, kSlotBytes, i);
   }
 
   void obey(const std::string& line) {
     const std::string word = line.substr(0, line.find(' '));
-    const std::string rest = line.substr(word.size());
-    const ib_gid source = rest.empty() ? ib_gid{} : gid_of(rest.substr(1));
+    const bool has_source = word.size() < line.size();
+    const std::string name = has_source ? line.substr(word.size() + 1) + "@" + group_ : group_;
     if (word == "attach") {
-      app::check(ib_attach_mcast(end_.qp(), &group_, 0), "ib_attach_mcast");
+      check_group(uroce_join_mcast(end_.qp(), name.c_str()));
     } else if (word == "detach") {
-      app::check(ib_detach_mcast(end_.qp(), &group_, 0), "ib_detach_mcast");
-    } else if (word == "attach-source") {
-      app::check(uroce_attach_mcast_source(end_.qp(), &group_, &source),
-                 "uroce_attach_mcast_source");
-    } else if (word == "detach-source") {
-      app::check(uroce_detach_mcast_source(end_.qp(), &group_, &source),
-                 "uroce_detach_mcast_source");
+      check_group(uroce_leave_mcast(end_.qp(), name.c_str()));
     } else if (word == "send") {
       sends_ = true;
     } else {
@@ -111,7 +107,7 @@ class Member {
   void stop_sending() { sends_ = false; }
 
  private:
-  ib_gid group_;
+  const std::string group_;
   app::Endpoint end_;
   app::AddressHandle ah_;
   bool sends_ = false;

@@ -202,15 +202,15 @@ class Run(threading.Thread):
 
     def by_source(self, listener, forwarded):
         sender, other = ('fd00:9::1', 'fd00:9::77') if self.case.ipv6 else ('10.9.0.1', '10.9.0.77')
-        self.say(listener, f'attach-source {other}')
+        self.say(listener, f'attach {other}')
         since = time.time()
         assert not forwarded.flows_within(since, 2), 'forwarded from a source that nobody wants'
-        since = self.say(listener, f'attach-source {sender}')
+        since = self.say(listener, f'attach {sender}')
         assert forwarded.flows_within(since, SLACK), 'not forwarded from a source that is wanted'
-        since = self.say(listener, f'detach-source {sender}')
+        since = self.say(listener, f'detach {sender}')
         silent = forwarded.silent_since(since + 1 + SLACK)
         assert silent is not None, 'forwarded after the source has gone'
-        self.say(listener, f'detach-source {other}')
+        self.say(listener, f'detach {other}')
 
     def judge(self):
         """What the listener's end has seen of the protocol."""

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups by name: the calls of uroce/multicast.h that read one, join it and leave it. Each error
+// leaves its sentence.
+#include <uroce/ib_multicast.h>
+#include <uroce/multicast.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/address_text.h"
+#include "base/last_error.h"
+#include "group/mgid.h"
+#include "verbs/handles.h"
+
+using namespace uroce::verbs;
+using uroce::Gid;
+
+namespace {
+
+int refuse(const char* text, const std::string& why) {
+  uroce::set_last_error("\"" + std::string(text) + "\" " + why);
+  return -EINVAL;
+}
+
+// Reads "GROUP" or "SOURCE@GROUP".
+int parse(const char* text, Gid& group, Gid& source) {
+  const std::string_view whole(text);
+  const size_t at = whole.find('@');
+  const bool has_source = at != std::string_view::npos;
+  const auto named = uroce::parse_gid(has_source ? whole.substr(at + 1) : whole);
+  if (!named) {
+    return refuse(text,
+                  "names no group: write 239.1.1.1, ff3e::1 or the 32 hexadecimal digits of an "
+                  "MGID, and SOURCE@ in front to hear one source only");
+  }
+  if (!uroce::group::is_valid_mgid(*named)) {
+    return refuse(text, "names " + uroce::address_text(*named) +
+                            ", which is no group: IPv4 groups are 224.0.0.0 … 239.255.255.255, "
+                            "IPv6 groups begin with ff");
+  }
+  group = *named;
+  source = Gid{};
+  if (!has_source) return 0;
+  const auto sender = uroce::parse_gid(whole.substr(0, at));
+  if (!sender) return refuse(text, "has no IP address before the @: write the sender's there");
+  if (sender->is_ipv4() != group.is_ipv4()) {
+    return refuse(text, "mixes IPv4 and IPv6: source and group must be of one family");
+  }
+  if (!uroce::group::is_valid_source(group, *sender)) {
+    return refuse(text, "has a source that no host can be: write the sender's own address");
+  }
+  source = *sender;
+  return 0;
+}
+
+std::string why(const ib_qp& qp, int error, bool joins, bool has_source) {
+  switch (error) {
+    case -EOPNOTSUPP:
+      return "the device cannot do that";
+    case -EINVAL:
+      if (qp.qp_type != IB_QPT_UD) return "only a queue pair of type IB_QPT_UD can be a member";
+      if (joins) return "the queue pair is a member of every source: leave the group first";
+      return has_source ? "the queue pair is no member by source" : "the queue pair is no member";
+    case -EADDRINUSE:
+      return "the queue pair is a member by source: leave the group first";
+    case -EADDRNOTAVAIL:
+      return "the queue pair is a member by other sources";
+    case -ENOMEM:
+      return "a limit is reached: raise --limit multicast_groups, multicast_members, "
+             "multicast_sources or members_per_group";
+    default:
+      return std::generic_category().message(-error);
+  }
+}
+
+// Returns what attach or detach did, and says why it was an error.
+int explain(const ib_qp& qp, const char* text, int result, bool joins, bool has_source) {
+  if (result == 0) return 0;
+  uroce::set_last_error("\"" + std::string(text) + "\" cannot be " + (joins ? "joined" : "left") +
+                        ": " + why(qp, result, joins, has_source));
+  return result;
+}
+
+}  // namespace
+
+int uroce_parse_mcast(const char* text, ib_gid* group, ib_gid* source) {
+  Gid to;
+  Gid from;
+  if (const int error = parse(text, to, from); error != 0) return error;
+  if (source == nullptr && !from.is_zero()) {
+    return refuse(text, "names a source, which has no meaning here: name the group alone");
+  }
+  from_gid(to, *group);
+  if (source != nullptr) from_gid(from, *source);
+  return 0;
+}
+
+int uroce_join_mcast(ib_qp* qp, const char* text) {
+  ib_gid group;
+  ib_gid source;
+  if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
+  const bool has_source = !to_gid(source).is_zero();
+  const int result =
+      has_source ? uroce_attach_mcast_source(qp, &group, &source) : ib_attach_mcast(qp, &group, 0);
+  return explain(*qp, text, result, true, has_source);
+}
+
+int uroce_leave_mcast(ib_qp* qp, const char* text) {
+  ib_gid group;
+  ib_gid source;
+  if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
+  const bool has_source = !to_gid(source).is_zero();
+  const int result =
+      has_source ? uroce_detach_mcast_source(qp, &group, &source) : ib_detach_mcast(qp, &group, 0);
+  return explain(*qp, text, result, false, has_source);
+}
