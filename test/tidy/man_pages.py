@@ -4,9 +4,9 @@
 
   man_pages.py [ROOT]
 
-Every call that the headers of queues and groups declare has a page; each page has its sections,
-shows every name of its first line with the header's prototype, is installed, and is rendered by
-groff without a warning. A page "x.3" may lead to another one by ".so man3/y.3".
+Every call that the headers of queues, groups and feeds declare has a page; each page has its
+sections, shows every name of its first line with the header's prototype, is installed, and is
+rendered by groff without a warning. A page "x.3" may lead to another one by ".so man3/y.3".
 """
 import pathlib
 import re
@@ -16,7 +16,7 @@ import sys
 
 import tree
 
-HEADERS = ('ib_multicast', 'ib_qp', 'ib_cq', 'ib_srq', 'ib_xrc')
+HEADERS = ('ib_multicast', 'ib_qp', 'ib_cq', 'ib_srq', 'ib_xrc', 'multicast')
 PAGES = 'doc/man/'
 BUILD = 'doc/man/meson.build'
 SECTIONS = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'RETURN VALUE', 'ERRORS', 'THREADS', 'SEE ALSO']
@@ -33,7 +33,8 @@ def declared(whole):
     for header in HEADERS:
         file = whole.by_name.get(f'include/uroce/{header}.h')
         code = '\n'.join(file.code()) if file else ''
-        for match in re.finditer(r'^(?!static|typedef)([\w ]+\*?\s*\b((?:ib|rdma)_\w+)\([^;{]*\));',
+        for match in re.finditer(r'^(?!static|typedef)'
+                                 r'([\w ]+\*?\s*\b((?:ib|rdma|uroce)_\w+)\([^;{]*\));',
                                  code, re.M):
             found[match[2]] = squeeze(match[1])
     return found
