@@ -44,6 +44,16 @@ int Device::resolve(const Gid& destination, Lock& lock, MacAddress& mac) {
   return error;
 }
 
+// The error code alone would not say which address, and that it may be the wrong GID index. The log
+// may be the application's, so it is written without the lock.
+void Device::tell_unreachable(const Unreachable& note, Lock& lock) {
+  if (note.error != -ETIMEDOUT && note.error != -EHOSTUNREACH) return;
+  const Time now = caller_.now();
+  lock.unlock();
+  FailureLog::instance().write(now, note);
+  lock.lock();
+}
+
 // Checks, finds the MAC address and makes the vector. May give the lock up for seconds. On success
 // attributes.dmac is what was found and the GID entry is held.
 int Device::build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
@@ -61,6 +71,7 @@ int Device::build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
     ends.destination = *known;
   } else if (const int error = resolve(attributes.dgid, lock, ends.destination); error != 0) {
     gids_.release(index);
+    tell_unreachable({info_.name, attributes.dgid, ends.sgid, index, error}, lock);
     return error;
   }
   attributes.dmac = ends.destination;

@@ -26,6 +26,7 @@
 
 #include "base/id_source.h"
 #include "device/engine_call.h"
+#include "device/failure_log.h"
 #include "device/fair_lock.h"
 #include "device/gid_table.h"
 #include "device/group_registry.h"
@@ -262,6 +263,7 @@ class Device {
 
   int resolve_shared(const Gid& destination, Lock& lock, MacAddress& mac);
   int resolve(const Gid& destination, Lock& lock, MacAddress& mac);
+  void tell_unreachable(const Unreachable& note, Lock& lock);
   int build_path(AhAttributes& attributes, bool ask_always, Lock& lock,
                  transport::AddressVector& vector);
 

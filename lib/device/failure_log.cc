@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wording and rate of the lines about connections that gave up.
+// Wording and rate of the lines about connections that gave up and peers that cannot be reached.
 //
-// Time is that of the engine that gave up. Engines of two contexts, or a simulator begun anew, may
-// count from another origin: a time before the window begins a new one.
+// Time is that of the engine or device that failed. Those of two contexts, or a simulator begun
+// anew, may count from another origin: a time before the window begins a new one.
 #include "device/failure_log.h"
 
 #include <absl/strings/str_format.h>
+
+#include <cerrno>
 
 #include "base/address_text.h"
 #include "base/log.h"
@@ -46,22 +48,42 @@ std::string gave_up_sentence(const transport::GaveUp& note) {
                          note.not_ready ? not_ready_sentence(note) : silence_sentence(note));
 }
 
+std::string unreachable_sentence(const Unreachable& note) {
+  const std::string why =
+      note.error == -ETIMEDOUT
+          ? absl::StrFormat(
+                "no answer to %s; see whether that host, or the gateway to it, is up and on this "
+                "link and VLAN, and whether another GID index was meant",
+                note.destination.is_ipv4() ? "ARP" : "neighbour discovery")
+          : std::string(
+                "there is no route to it; give the port an address in its network or a gateway, "
+                "or use the GID index of such an address");
+  return absl::StrFormat("port %s cannot reach %s from %s (GID index %u): %s", note.port,
+                         address_text(note.destination), address_text(note.source), note.sgid_index,
+                         why);
+}
+
 FailureLog& FailureLog::instance() {
   static FailureLog log;
   return log;
 }
 
-void FailureLog::write(const transport::GaveUp& note) {
+void FailureLog::write(const transport::GaveUp& note) { write(note.when, gave_up_sentence(note)); }
+
+void FailureLog::write(Time when, const Unreachable& note) {
+  write(when, unreachable_sentence(note));
+}
+
+void FailureLog::write(Time when, std::string sentence) {
   const std::lock_guard guard(lock_);
-  const bool inside = started_ && note.when >= window_start_ && note.when < window_start_ + kWindow;
+  const bool inside = started_ && when >= window_start_ && when < window_start_ + kWindow;
   if (!inside) {
     started_ = true;
-    window_start_ = note.when;
+    window_start_ = when;
     written_ = 0;
   }
   if (written_ == kBurst) return;
-  std::string sentence = gave_up_sentence(note);
-  if (++written_ == kBurst) sentence += "; more of these within this second are only counted";
+  if (++written_ == kBurst) sentence += "; more failures within this second are not written";
   log(LogLevel::kWarning, sentence);
 }
 

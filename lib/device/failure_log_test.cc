@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the lines about connections that gave up: what they say, and how often.
+// Tests of the lines about connections that gave up and peers that cannot be reached: what they
+// say, and how often.
 #include "device/failure_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <vector>
 
 #include "base/log.h"
@@ -54,6 +56,28 @@ TEST(GaveUpSentence, KnowsASingleRefusalAndAQueuePairWithoutTimer) {
   EXPECT_THAT(gave_up_sentence(quick), HasSubstr("refused once because"));
 }
 
+// case 73: a wrong GID index is the usual reason, so it is named.
+TEST(UnreachableSentence, NamesTheAddressTheEntryAndWhatToLookAt) {
+  Unreachable note{.port = "p0",
+                   .destination = Gid::from_ipv4(0x0A000002),
+                   .source = Gid::from_ipv4(0x0A000001),
+                   .sgid_index = 1,
+                   .error = -ETIMEDOUT};
+  EXPECT_EQ(unreachable_sentence(note),
+            "port p0 cannot reach 10.0.0.2 from 10.0.0.1 (GID index 1): no answer to ARP; see "
+            "whether that host, or the gateway to it, is up and on this link and VLAN, and whether "
+            "another GID index was meant");
+  note.error = -EHOSTUNREACH;
+  EXPECT_EQ(unreachable_sentence(note),
+            "port p0 cannot reach 10.0.0.2 from 10.0.0.1 (GID index 1): there is no route to it; "
+            "give the port an address in its network or a gateway, or use the GID index of such an "
+            "address");
+  note.destination = note.source = Gid{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
+  note.error = -ETIMEDOUT;
+  EXPECT_THAT(unreachable_sentence(note), HasSubstr("fe80::2"));
+  EXPECT_THAT(unreachable_sentence(note), HasSubstr("no answer to neighbour discovery"));
+}
+
 class FailureLogTest : public testing::Test {
  protected:
   FailureLogTest() {
@@ -82,19 +106,29 @@ TEST_F(FailureLogTest, EachConnectionHasOneLine) {
   fail(3, Duration(0));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_THAT(lines[2], HasSubstr("QP 0x000002 "));
-  EXPECT_THAT(lines[2], Not(HasSubstr("only counted")));
+  EXPECT_THAT(lines[2], Not(HasSubstr("not written")));
 }
 
 TEST_F(FailureLogTest, ThousandsAtOnceAreCutShortAndTheLastLineSaysSo) {
   fail(5000, Duration(1000));
   ASSERT_EQ(lines.size(), FailureLog::kBurst);
-  EXPECT_THAT(lines[FailureLog::kBurst - 2], Not(HasSubstr("only counted")));
+  EXPECT_THAT(lines[FailureLog::kBurst - 2], Not(HasSubstr("not written")));
   EXPECT_THAT(lines[FailureLog::kBurst - 1],
-              HasSubstr("more of these within this second are only counted"));
+              HasSubstr("more failures within this second are not written"));
   fail(1, Duration(999'999'999));
   EXPECT_EQ(lines.size(), FailureLog::kBurst);
   fail(1, Duration(1000) + FailureLog::kWindow);
   EXPECT_EQ(lines.size(), FailureLog::kBurst + 1);
+}
+
+TEST_F(FailureLogTest, BothKindsShareTheLimit) {
+  fail(FailureLog::kBurst - 1, Duration(1000));
+  for (int i = 0; i < 3; ++i) {
+    log.write(Time(Duration(1000)), Unreachable{"p0", {}, {}, 1, -ETIMEDOUT});
+  }
+  ASSERT_EQ(lines.size(), FailureLog::kBurst);
+  EXPECT_THAT(lines.back(), HasSubstr("port p0 cannot reach"));
+  EXPECT_THAT(lines.back(), HasSubstr("not written"));
 }
 
 TEST_F(FailureLogTest, AClockThatBeginsAnewDoesNotSilenceTheLog) {

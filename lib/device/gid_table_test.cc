@@ -80,6 +80,20 @@ TEST(GidTable, AnIndexInUseIsNotGivenToAnotherAddress) {
   EXPECT_EQ(at(table, 1), kB);
 }
 
+// case 73: one entry for each address, however many say it, in the order in which they came.
+TEST(GidTable, EachAddressHasOneEntryInTheOrderInWhichItCame) {
+  GidTable table(8);
+  const Gid other_link_local{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x77}};
+  const PortAddress first[] = {{kA, 24}, {kC, 64}, {other_link_local, 64}};
+  const PortAddress later[] = {{other_link_local, 64},     {kB, 24}, {kC, 64}, {kA, 24},
+                               {link_local_gid(kMac), 64}, {kA, 24}};
+  table.update(kMac, first);
+  table.update(kMac, later);
+  const Gid order[] = {link_local_gid(kMac), kA, kC, other_link_local, kB};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(at(table, i), order[i]) << i;
+  EXPECT_EQ(table.local_addresses().size(), 5u);
+}
+
 TEST(GidTable, AFullTableAndAddressesThatNoHostHasAreLeftOut) {
   GidTable table(2);
   const PortAddress addresses[] = {

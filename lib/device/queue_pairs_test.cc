@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/log.h"
 #include "device/device_fixture.h"
 
 namespace uroce::device {
@@ -172,6 +176,27 @@ TEST_F(RtrTransition, RefusesWrongValuesAndPaths) {
   ASSERT_EQ(device().query_qp(qp_, now), 0);
   EXPECT_EQ(now.attributes.state, QpState::kInit);
   EXPECT_EQ(device().modify_qp(qp_, rtr()), 0);
+}
+
+// case 73: the error alone would not say that a GID index may be the wrong one.
+TEST_F(RtrTransition, AnAddressThatCannotBeReachedIsNamedInTheLog) {
+  static std::vector<std::string> lines;
+  lines.clear();
+  set_log_sink([](void*, LogLevel, std::string_view line) { lines.emplace_back(line); }, nullptr);
+  QpChange change = rtr();
+  change.path.dgid = kTestPeer;
+  const Time before = bed_.clock();
+  EXPECT_EQ(device().modify_qp(qp_, change), -ETIMEDOUT);
+  EXPECT_LE(bed_.clock() - before, std::chrono::milliseconds(3'051));
+  change.path.dgid = Gid::from_ipv4(0x0B000001);
+  EXPECT_EQ(device().modify_qp(qp_, change), -EHOSTUNREACH);
+  EXPECT_EQ(device().modify_qp(qp_, rtr()), 0);
+  set_log_sink(nullptr, nullptr);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with("port paper cannot reach 10.0.0.2 from 10.0.0.1 (GID index 1)"))
+      << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("port paper cannot reach 11.0.0.1 from 10.0.0.1 (GID index 1)"))
+      << lines[1];
 }
 
 TEST_F(RtrTransition, RefusesAPathMtuAboveThePort) {

@@ -71,6 +71,29 @@ TEST_F(DeviceTest, GidsAndPkeys) {
   EXPECT_EQ(ib_query_pkey(ibdev_, 1, 1, &pkey), -EINVAL);
 }
 
+// Case 73: an address that goes is an event, its entry is empty, and the others stay.
+TEST_F(DeviceTest, AnAddressThatGoesIsToldAndItsEntryIsEmpty) {
+  struct Subscriber : ib_event_handler {
+    std::vector<ib_event_type> seen;
+  } subscriber;
+  INIT_IB_EVENT_HANDLER(&subscriber, ibdev_, [](ib_event_handler* self, ib_event* event) {
+    static_cast<Subscriber*>(self)->seen.push_back(event->event);
+  });
+  ib_register_event_handler(&subscriber);
+  bed_.port.list.erase(bed_.port.list.begin());
+  rdma_roce_rescan_device(ibdev_);
+  ib_unregister_event_handler(&subscriber);
+  EXPECT_EQ(subscriber.seen, std::vector{IB_EVENT_GID_CHANGE});
+  ib_gid gid{};
+  EXPECT_EQ(rdma_query_gid(ibdev_, 1, 1, &gid), -ENODATA);
+  ASSERT_EQ(rdma_query_gid(ibdev_, 1, 2, &gid), 0);
+  EXPECT_EQ(to_gid(gid), device::kTestIpv6);
+  gid = gid_of(device::kTestIpv4);
+  EXPECT_EQ(ib_find_gid(ibdev_, &gid, nullptr, nullptr), -ENOENT);
+  rdma_ah_attr attr = to(device::kTestPeer);
+  EXPECT_EQ(PTR_ERR(rdma_create_ah(pd_, &attr, 0)), -ENODATA);
+}
+
 // Case 74: there is one kind of address, RoCEv2, so each is there once, and none is empty.
 TEST_F(DeviceTest, NoAddressIsListedTwiceOrEmpty) {
   ib_port_attr port{};
