@@ -125,6 +125,39 @@ TEST_F(HostSideTest, OwnAddressesGroupsAndUnreachableOnesAreKnownAtOnce_Case59) 
   EXPECT_EQ(device.run(0, far), -EHOSTUNREACH);
 }
 
+// case 77: the same address on two links is two hosts; each port asks on its own link only.
+TEST_F(HostSideTest, ALinkLocalAddressIsThatOfThePortsOwnLink_Case77) {
+  const Gid peer{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
+  TestDevice second({.number = 5});
+  TestDevice on_first({.number = 2});
+  TestDevice on_second({.number = 3});
+  for (TestDevice* host : {&on_first, &on_second}) {
+    const LocalAddress same[] = {{peer, 64}};
+    SetAddressesCommand command;
+    command.addresses = same;
+    ASSERT_EQ(host->run(0, command), 0);
+  }
+  TestWire first_link({&device, &on_first});
+  TestWire second_link({&second, &on_second});
+  first_link.run(seconds(3));
+  second_link.run(seconds(3));
+  second_link.seen.clear();
+  ResolveCommand ask;
+  ask.destination = peer;
+  EXPECT_EQ(device.run(0, ask), -EINPROGRESS);
+  first_link.settle();
+  second_link.settle();
+  ASSERT_TRUE(ask.done);
+  EXPECT_EQ(ask.mac, on_first.mac);
+  EXPECT_TRUE(second_link.seen.empty());
+  ResolveCommand ask_there;
+  ask_there.destination = peer;
+  EXPECT_EQ(second.run(0, ask_there), -EINPROGRESS) << "what the other port knows is of no use";
+  second_link.settle();
+  ASSERT_TRUE(ask_there.done);
+  EXPECT_EQ(ask_there.mac, on_second.mac);
+}
+
 TEST_F(HostSideTest, AJoinIsReportedAndReportedAgain_Case61) {
   TestWire wire({&device});
   wire.run(seconds(3));

@@ -141,7 +141,7 @@ TEST_F(Requester, AWriteOnlyWithImmediateHasTheRethBeforeTheImmediate) {
   EXPECT_EQ(packet.payload(), pattern(8));
 }
 
-TEST_F(Requester, SolicitedMarksTheLastPacketOfWhatTakesAReceive) {
+TEST_F(Requester, SolicitedMarksTheLastPacketOfWhatTakesAReceive) {  // case 41
   const auto marks = [this](WrOpcode opcode) {
     post(opcode, 3000, kSendSolicited);
     std::vector<bool> out;

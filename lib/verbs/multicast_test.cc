@@ -2,7 +2,13 @@
 // Tests of attach and detach of the native face, and of the packets that follow from them.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "group/mgid.h"
 #include "verbs/face_fixture.h"
+#include "wire/parse.h"
 
 namespace uroce::verbs {
 namespace {
@@ -36,6 +42,33 @@ class McastTest : public FaceTest {
       count += wc.qp == by ? 1 : 0;
     }
     return count;
+  }
+  size_t sent_in_five_seconds() {
+    for (int i = 0; i < 50; ++i) {
+      bed_.settle(3);
+      bed_.pass(std::chrono::milliseconds(100));
+    }
+    return std::exchange(bed_.wire, {}).size();
+  }
+  // One packet has left since the last look, and nobody was asked for its MAC address.
+  void expect_one_group_frame(const Gid& group) {
+    int packets = 0;
+    for (const auto& frame : std::exchange(bed_.wire, {})) {
+      wire::L3Info info;
+      const wire::FrameKind kind = wire::classify(frame, {}, info);
+      EXPECT_NE(kind, wire::FrameKind::kArp);
+      EXPECT_NE(kind, wire::FrameKind::kNd);
+      if (kind != wire::FrameKind::kRoce) continue;  // a report of the join
+      ++packets;
+      wire::ParsedFrame parsed{};
+      ASSERT_EQ(wire::parse_roce(frame, {}, parsed), wire::Drop::kNone);
+      EXPECT_EQ(parsed.dest_qpn, kMulticastQpn);
+      EXPECT_EQ(parsed.destination_mac(), group::mac_of(group));
+      EXPECT_EQ(parsed.traffic_class(), 0);
+      EXPECT_EQ(parsed.hop_limit(), 64);
+      EXPECT_EQ(parsed.flow_label(), 0u);
+    }
+    EXPECT_EQ(packets, 1);
   }
 };
 
@@ -85,6 +118,55 @@ TEST_F(McastTest, EveryMemberGetsOneCopyAndADetachedOneNone) {
   EXPECT_EQ(received(sender, handle_to(device::kTestGroup6, 2), a), 1u) << "the other group stays";
   EXPECT_EQ(detach(b, device::kTestGroup), 0);
   EXPECT_EQ(detach(a, device::kTestGroup6), 0);
+}
+
+// Case 67: an address handle without a wish for class, label or hop limit, made again and again in
+// memory that is full of other things. Case 64: whatever number the request says.
+TEST_F(McastTest, AGroupsFramesAreTheSameEveryTime) {
+  ib_qp* sender = make(IB_QPT_UD);
+  bring_to(sender, IB_QPS_RTS);
+  ib_qp* member = make(IB_QPT_UD);
+  bring_to(member, IB_QPS_RTR);
+  bed_.settle();
+  bed_.wire.clear();
+  for (int round = 0; round < 100; ++round) {
+    const Gid group = round % 2 == 0 ? device::kTestGroup : device::kTestGroup6;
+    std::vector<std::vector<uint8_t>> dirt;
+    for (size_t bytes = 16; bytes <= 4096; bytes *= 2) dirt.emplace_back(bytes, 0x99);
+    dirt.clear();
+    ASSERT_EQ(attach(member, group), 0);
+    rdma_ah_attr attr{};
+    attr.type = RDMA_AH_ATTR_TYPE_ROCE;
+    ib_gid raw = gid_of(group);
+    rdma_ah_set_grh(&attr, &raw, 0, group.is_ipv4() ? 1 : 2, 0, 0);
+    rdma_ah_set_port_num(&attr, 1);
+    ib_ah* ah = rdma_create_ah(pd_, &attr, 0);
+    ASSERT_FALSE(IS_ERR(ah));
+    ASSERT_EQ(post_datagram(sender, ah, 0x11, memory_.data(), 64, 1, 0), 0);
+    bed_.settle(10);
+    EXPECT_EQ(rdma_destroy_ah(ah, 0), 0);
+    EXPECT_EQ(detach(member, group), 0);
+    expect_one_group_frame(group);
+  }
+}
+
+// Case 67: a join that fails is not told to the network.
+TEST_F(McastTest, AJoinThatFailsSendsNoReport) {
+  ib_qp* ud = make(IB_QPT_UD);
+  ib_qp* rc = make(IB_QPT_RC);
+  EXPECT_GT(sent_in_five_seconds(), 0u) << "of the port's own addresses";
+  for (const Gid& group : {device::kTestGroup, device::kTestGroup6}) {
+    bed_.port.filter_error = -EIO;
+    EXPECT_EQ(attach(ud, group), -EIO);
+    bed_.port.filter_error = 0;
+    EXPECT_EQ(attach(rc, group), -EINVAL);
+    EXPECT_EQ(sent_in_five_seconds(), 0u);
+    EXPECT_EQ(detach(ud, group), -EINVAL);
+    ASSERT_EQ(attach(ud, group), 0);
+    EXPECT_EQ(sent_in_five_seconds(), 2u) << "the one that succeeds is told, and told again";
+    ASSERT_EQ(detach(ud, group), 0);
+    EXPECT_EQ(sent_in_five_seconds(), 2u);
+  }
 }
 
 class McastWithLimitsOfRxe : public McastTest {

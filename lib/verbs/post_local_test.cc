@@ -141,13 +141,18 @@ TEST_F(FastRegistration, AddressesThatWrapAroundReachNothing) {
     EXPECT_TRUE(std::all_of(memory_.begin(), memory_.end() - 8, [](__u8 b) { return b == 0; }));
     std::tie(left_, right_) = connected();
   }
-  ib_sge local{.addr = 0x10FFF, .length = 2, .lkey = mr->lkey};
-  ib_send_wr wr{};
-  wr.sg_list = &local;
-  wr.num_sge = 1;
-  wr.opcode = IB_WR_SEND;
-  EXPECT_EQ(post(left_, wr), 0);
-  EXPECT_EQ(outcome(), IB_WC_LOC_PROT_ERR);
+  const std::pair<__u64, __u32> outside[] = {
+      {0xFFFFFFFFFFFFFFC0, 96}, {0x10FFF, 2}, {0x10000, 0x1001}, {0xFFFF, 1}};
+  for (const auto& [from, length] : outside) {
+    std::tie(left_, right_) = connected();
+    ib_sge local{.addr = from, .length = length, .lkey = mr->lkey};
+    ib_send_wr wr{};
+    wr.sg_list = &local;
+    wr.num_sge = 1;
+    wr.opcode = IB_WR_SEND;
+    EXPECT_EQ(post(left_, wr), 0);
+    EXPECT_EQ(outcome(), IB_WC_LOC_PROT_ERR) << std::hex << from;
+  }
   EXPECT_EQ(ib_dereg_mr(mr), 0);
 }
 

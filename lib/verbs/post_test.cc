@@ -57,7 +57,7 @@ TEST_F(PostTest, AFullQueueIsNoMemoryAndNamesTheFirstThatFoundNoRoom) {
   EXPECT_EQ(post_recv(b, memory_.data(), 8, 9), -ENOMEM);
 }
 
-// PS-03 and M7.
+// PS-03 and M7; case 37.
 TEST_F(PostTest, OpcodesThatTheTypeDoesNotHaveAreRefused) {
   const auto [rc, peer] = connected();
   ib_qp* ud = make(IB_QPT_UD);
@@ -79,6 +79,18 @@ TEST_F(PostTest, OpcodesThatTheTypeDoesNotHaveAreRefused) {
   }
   EXPECT_EQ(sends_posted(rc), 0u);
   (void)peer;
+  const auto [uc, uc_peer] = connected(IB_QPT_UC);
+  for (const ib_wr_opcode opcode :
+       {IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_ATOMIC_WRITE,
+        IB_WR_FLUSH, IB_WR_SEND_WITH_INV, IB_WR_LOCAL_INV, IB_WR_REG_MR}) {
+    ib_rdma_wr request{};
+    request.wr.opcode = opcode;
+    const ib_send_wr* bad = nullptr;
+    EXPECT_EQ(send(uc, request.wr, &bad), -EINVAL) << opcode;
+    EXPECT_EQ(bad, &request.wr);
+  }
+  EXPECT_EQ(sends_posted(uc), 0u);
+  (void)uc_peer;
 }
 
 // PS-04; cases 34: lengths are summed in 64 bits.
@@ -153,6 +165,7 @@ TEST_F(PostTest, ListsLongerThanGrantedAreRefused) {
   EXPECT_EQ(bad, &recv);
 }
 
+// Case 37.
 TEST_F(PostTest, ADatagramNeedsAHandleOfItsDomainAndFitsTheMtu) {
   ib_qp* ud = make(IB_QPT_UD);
   bring_to(ud, IB_QPS_RTS);

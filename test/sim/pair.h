@@ -21,6 +21,7 @@ struct PairOptions {
   uint8_t min_rnr_timer = 8;  // 160 us
   uint32_t first_psn = 0;
   ib_mtu mtu[2] = {IB_MTU_1024, IB_MTU_1024};
+  uint8_t gid_index = 1;  // at both ends: 0 link-local, 1 IPv4, 2 IPv6
 };
 
 struct Pair {
@@ -97,8 +98,8 @@ struct Pair {
     attr.min_rnr_timer = options.min_rnr_timer;
     attr.ah_attr.port_num = 1;
     ib_gid dgid;
-    std::memcpy(dgid.raw, peer.ipv4().bytes.data(), 16);
-    rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, 1, 64, 0);
+    ASSERT_EQ(rdma_query_gid(peer.device(), 1, options.gid_index, &dgid), 0);
+    rdma_ah_set_grh(&attr.ah_attr, &dgid, 0, options.gid_index, 64, 0);
     ASSERT_EQ(ib_modify_qp(side.qp, &attr,
                            IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
                                IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER),

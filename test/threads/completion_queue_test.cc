@@ -71,6 +71,7 @@ class Lanes {
   std::array<std::array<Cqe, kDepth>, kEngines> entries_;
 };
 
+// case 41
 TEST(CompletionQueue, AConsumerThatSleepsUntilItsEventMissesNothing) {
   Lanes lanes;
   std::vector<std::thread> engines;

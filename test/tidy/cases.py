@@ -3,9 +3,8 @@
 
 A case is a fault that software of this kind was seen to have, as an input and the right outcome.
 Its tag stands in a comment at the tests that show the outcome, or in their names (Case52), all
-parts of it together. What no test shows yet is listed in test/tidy/untested_cases.txt, which may
-only shrink. Cases of the connection manager, of processes and of congestion control come with
-those parts.
+parts of it together. Cases of the connection manager, of processes and of congestion control come
+with those parts.
 """
 import re
 
@@ -66,7 +65,6 @@ CASES = {
     92: 'an acknowledgement is asked for where there is one, and often enough',
 }
 LATER = {79, 80, 82, 83, 85, 86, 88, 89}  # connection manager, processes, congestion control
-LIST = 'test/tidy/untested_cases.txt'
 TAG = re.compile(r'\b[Cc]ases? ((?:\d+[a-z]?(?:, | and )?)+)(?!\d)')
 
 
@@ -90,16 +88,8 @@ def tagged(tree):
 
 
 def each_case_has_its_test(tree):
-    file = tree.by_name.get(LIST)
-    if file is None:
-        return []
-    listed = {int(number) for line in file.lines
-              for number in re.findall(r'^\s*(\d+)', line)}
     found = tagged(tree)
-    breaches = [f'{LIST}: case {number} has a test now: take it off'
-                for number in sorted(listed & set(found))]
-    breaches += [f'{LIST}: there is no case {number}' for number in sorted(listed - set(CASES))]
-    breaches += [f'{name}:1: there is no case {number}' for number, names in sorted(found.items())
-                 if number not in CASES and number not in LATER for name in names]
+    breaches = [f'{name}:1: there is no case {number}' for number, names in sorted(found.items())
+                if number not in CASES and number not in LATER for name in names]
     return breaches + [f'case {number} has no test: {CASES[number]}' for number in CASES
-                       if number not in found and number not in listed]
+                       if number not in found]

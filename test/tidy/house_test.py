@@ -23,7 +23,8 @@ CLEAN = {
     'lib/base/psn.cc': f'// {SPDX}// Serial arithmetic on sequence numbers.\n'
                        '#include "base/psn.h"\nint next(int psn) { return psn + 1; }\n',
     'lib/base/psn.h': f'// {SPDX}// Sequence numbers as a type.\nint next(int psn);\n',
-    'lib/base/psn_test.cc': f'// {SPDX}// Tests of sequence numbers.\n',
+    'lib/base/psn_test.cc': f'// {SPDX}// Tests of sequence numbers.\n'
+                            + ''.join(f'// Case {number}.\n' for number in cases.CASES),
     'doc/architecture.md': '`lib/base` `lib/engine` `lib/device` `lib/nic`\n',
 }
 
@@ -161,14 +162,10 @@ class HouseRules(unittest.TestCase):
         rule, tag = cases.each_case_has_its_test, '// Cases {}.\n'
         every = tag.format(', '.join(map(str, cases.CASES)))
         name = 'lib/base/psn_test.cc'
-        self.assertEqual([], self.breaches(rule, {cases.LIST: '', name: every}))
+        self.assertEqual([], self.breaches(rule, {name: every}))
         self.assertIn('case 52 has no test', self.breaches(
-            rule, {cases.LIST: '', name: every.replace('52, ', '')})[0])
-        self.assertEqual([], self.breaches(
-            rule, {cases.LIST: '52\n', name: every.replace('52, ', '')}))
-        self.assertIn('take it off', self.breaches(rule, {cases.LIST: '52\n', name: every})[0])
-        self.assertIn('there is no case 3', self.breaches(
-            rule, {cases.LIST: '', name: every + tag.format(3)})[0])
+            rule, {name: every.replace('52, ', '')})[0])
+        self.assertIn('there is no case 3', self.breaches(rule, {name: every + tag.format(3)})[0])
 
     def test_a_page_that_is_not_what_the_tree_says_differs(self):
         with tempfile.TemporaryDirectory() as folder:
