@@ -49,8 +49,8 @@ wire::ParseOptions options_of(const EngineConfig& config, const RxFrame& frame) 
 
 void hand_off(EngineState& engine, const RxFrame& frame, uint32_t to, bool icrc_good) {
   HandoffRing& ring = engine.handoffs;
-  if (ring.tail - ring.head == HandoffRing::kMax) return engine.drops.count(Drop::kHandoffFull);
-  ring.entries[ring.tail++ % HandoffRing::kMax] = {frame.token, to, icrc_good, frame.arrival};
+  if (ring.tail - ring.head == ring.size) return engine.drops.count(Drop::kHandoffFull);
+  ring.entries[ring.tail++ & (ring.size - 1)] = {frame.token, to, icrc_good, frame.arrival};
   ++engine.counters.handed_off;
 }
 

@@ -72,7 +72,7 @@ size_t Engine::poll_frames(Time now, std::span<TxSlot> slots) {
 size_t Engine::poll_handoff(std::span<Handoff> out) {
   HandoffRing& ring = impl_->handoffs;
   const size_t count = std::min<size_t>(out.size(), ring.tail - ring.head);
-  for (size_t i = 0; i < count; ++i) out[i] = ring.entries[ring.head++ % HandoffRing::kMax];
+  for (size_t i = 0; i < count; ++i) out[i] = ring.entries[ring.head++ & (ring.size - 1)];
   return count;
 }
 

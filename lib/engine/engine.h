@@ -54,8 +54,9 @@ struct EngineConfig {
   uint32_t groups_max = 8192;
   uint32_t memberships_max = 16384;
   uint32_t sources_max = 1024;  // of the memberships by source
-  uint64_t seed = 0;            // for delays and hash keys; random in the product
-  uint32_t burst_per_qp = 16;   // packets of one QP before the next one has its turn
+  uint32_t neighbors_max = 1024;
+  uint64_t seed = 0;           // for delays and hash keys; random in the product
+  uint32_t burst_per_qp = 16;  // packets of one QP before the next one has its turn
   // Early request packets that all queue pairs together may have kept, at most 32768; 0: none is.
   uint32_t kept_packets_max = 1024;
   bool selective_repeat = true;  // false: every NAK is answered with plain go-back-N

@@ -38,6 +38,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
       groups(limits_of(config), Random(config.seed).next64()),
       doorbells(qps.slot_count(), config.exclusive),
       filter(config.mac, config.own_port, config.port_filters_nothing),
+      handoffs(shared.engine_count),
       turn_left(config.burst_per_qp) {
   UROCE_ASSERT(config.index < shared.engine_count && shared.keys != nullptr &&
                shared.groups != nullptr && config.burst_per_qp > 0);

@@ -5,7 +5,6 @@
 #ifndef UROCE_ENGINE_ENGINE_STATE_H
 #define UROCE_ENGINE_ENGINE_STATE_H
 
-#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -24,10 +23,13 @@
 
 namespace uroce::engine {
 
-// Frames that other engines must see, between handle_frames and poll_handoff: a bounded ring.
+// Frames that other engines must see, between handle_frames and poll_handoff: a bounded ring, and
+// one without room when there are no others.
 struct HandoffRing {
-  static constexpr uint32_t kMax = 4096;  // a power of two
-  std::array<Handoff, kMax> entries{};
+  explicit HandoffRing(uint32_t engines)
+      : size(engines == 1 ? 0 : 4096), entries(std::make_unique<Handoff[]>(size)) {}
+  const uint32_t size;  // a power of two, or 0
+  const std::unique_ptr<Handoff[]> entries;
   uint32_t head = 0;
   uint32_t tail = 0;
 };

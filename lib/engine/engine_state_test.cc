@@ -72,6 +72,24 @@ TEST(ArmedTimeouts, TheShortestIsKnownAndForgotten) {
   EXPECT_EQ(timeouts.shortest(), Duration::max());
 }
 
+TEST(GroupPresence, ForgetsNoMemberHoweverManyEnginesThereAre) {
+  const Gid group = Gid::from_ipv4(0xEF010203);
+  for (const uint32_t engines : {1u, 2u}) {
+    GroupPresence presence(engines, 1);
+    EXPECT_FALSE(presence.maybe(0, group));
+    presence.add(engines - 1, group);
+    EXPECT_EQ(presence.maybe(0, group), engines == 1);
+    EXPECT_TRUE(presence.maybe(engines - 1, group));
+    presence.remove(engines - 1, group);
+    EXPECT_FALSE(presence.maybe(engines - 1, group));
+  }
+}
+
+TEST(HandoffRing, HasRoomWhereThereAreOtherEngines) {
+  EXPECT_EQ(HandoffRing(1).size, 0u);
+  EXPECT_EQ(HandoffRing(2).size, 4096u);
+}
+
 class StateTest : public ::testing::Test {
  protected:
   StateTest() {

@@ -4,7 +4,7 @@
 //
 // A counter for each engine and each class of groups, the class being a keyed hash of the address.
 // So the answer may be yes for a group that only shares its class (one in 65,536), and is never
-// no for one that has members.
+// no for one that has members. Of a device's only engine nobody asks: one class will do.
 #ifndef UROCE_ENGINE_GROUP_PRESENCE_H
 #define UROCE_ENGINE_GROUP_PRESENCE_H
 
@@ -23,7 +23,8 @@ class GroupPresence {
   // Allocates here only. `seed`: random in the product.
   GroupPresence(uint32_t engines, uint64_t seed)
       : hash_(seed),
-        counts_(std::make_unique<std::atomic<uint32_t>[]>(size_t{engines} * kClasses)) {}
+        classes_(engines == 1 ? 1 : kClassesMax),
+        counts_(std::make_unique<std::atomic<uint32_t>[]>(engines * classes_)) {}
 
   // The engine that owns the membership.
   void add(uint32_t engine, const Gid& group) { at(engine, group).fetch_add(1, kRelaxed); }
@@ -35,14 +36,15 @@ class GroupPresence {
 
  private:
   static constexpr uint32_t kClassBits = 16;
-  static constexpr size_t kClasses = size_t{1} << kClassBits;
+  static constexpr size_t kClassesMax = size_t{1} << kClassBits;
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
   std::atomic<uint32_t>& at(uint32_t engine, const Gid& group) const {
-    return counts_[engine * kClasses + (hash_(group) >> (64 - kClassBits))];
+    return counts_[engine * classes_ + ((hash_(group) >> (64 - kClassBits)) & (classes_ - 1))];
   }
 
   const KeyedHash hash_;
+  const size_t classes_;  // a power of two
   const std::unique_ptr<std::atomic<uint32_t>[]> counts_;
 };
 

@@ -24,7 +24,10 @@ uint64_t seed_of(const EngineConfig& config, uint64_t part) {
 }
 
 neigh::HostStackConfig stack_config(const EngineConfig& config) {
-  return {.mac = config.mac, .vlan_id = config.vlan_id, .seed = seed_of(config, 1)};
+  return {.mac = config.mac,
+          .vlan_id = config.vlan_id,
+          .neighbors_max = config.neighbors_max,
+          .seed = seed_of(config, 1)};
 }
 
 group::HostConfig group_config(const EngineConfig& config, uint8_t version, uint64_t part) {

@@ -12,6 +12,8 @@
 namespace uroce::sim {
 namespace {
 
+constexpr uint32_t kRoomBeyondMtu = 216;  // headers below IP, and some to spare
+
 // Whether the core owes an account of this frame: all but the control protocols of the port.
 bool is_accountable(std::span<const uint8_t> frame, bool roce_only) {
   wire::L3Info info;
@@ -33,10 +35,10 @@ Gid ipv6_of(uint8_t number) {
 
 }  // namespace
 
-WorldPort::WorldPort(uint8_t number) {
+WorldPort::WorldPort(uint8_t number, uint32_t mtu_bytes) {
   info_.name = "world" + std::to_string(number);
   info_.mac = {{0x02, 0, 0, 0, 0, number}};
-  info_.frame_bytes_max = 14 + 9000;
+  info_.frame_bytes_max = wire::kEthernetBytes + mtu_bytes;
   info_.link_mbps = 25'000;
   info_.link_up = true;
   addresses_ = {{Gid::from_ipv4(0x0A000000u + number), 24}, {ipv6_of(number), 64}};
@@ -44,25 +46,29 @@ WorldPort::WorldPort(uint8_t number) {
 
 Gid Host::ipv6() const { return ipv6_of(number_); }
 
-Host::Host(World& world, uint8_t number, uint64_t seed, uint32_t kept_packets_max)
+Host::Host(World& world, uint8_t number, uint64_t seed, const HostLimits& limits)
     : world_(world),
       number_(number),
       name_("host" + std::to_string(number)),
       ids_(seed),
-      port_(number) {
+      port_(number, limits.mtu_bytes),
+      keys_(limits.keys),
+      rooms_(limits.frames_per_poll, std::vector<uint8_t>(limits.mtu_bytes + kRoomBeyondMtu)) {
   shared_.keys = &keys_;
-  shared_.qp_slots_per_engine = 64;
+  shared_.qp_slots_per_engine = limits.queue_pairs;
   shared_.groups = std::make_unique<engine::GroupPresence>(1, 1);
   engine::EngineConfig config;
   config.shared = &shared_;
   config.exclusive = true;
   config.mac = port_.info().mac;
-  config.port_mtu_bytes = 9000;
+  config.port_mtu_bytes = limits.mtu_bytes;
   config.port_filters_nothing = true;
-  config.groups_max = 64;
-  config.memberships_max = 256;
+  config.groups_max = limits.groups;
+  config.memberships_max = limits.memberships;
+  config.sources_max = limits.sources;
+  config.neighbors_max = limits.neighbors;
   config.seed = seed;
-  config.kept_packets_max = kept_packets_max;
+  config.kept_packets_max = limits.kept_packets;
   seat_ = std::make_unique<engine::EngineSeat>(config, engine::DriveMode::kInlineExclusive);
   seats_ = {seat_.get()};
   device::DeviceSetup setup;
@@ -75,7 +81,6 @@ Host::Host(World& world, uint8_t number, uint64_t seed, uint32_t kept_packets_ma
   setup.port = &port_;
   setup.ids = &ids_;
   device_ = std::make_unique<device::Device>(setup);
-  for (auto& room : rooms_) room.resize(9216);
 }
 
 Host::~Host() {
@@ -185,7 +190,8 @@ void Host::pump() {
 
 void Host::transmit() {
   const Time now = world_.now();
-  std::array<TxSlot, 32> slots;
+  std::array<TxSlot, HostLimits::kFramesPerPollMax> array;
+  const std::span<TxSlot> slots(array.data(), rooms_.size());
   for (;;) {
     for (size_t i = 0; i < slots.size(); ++i) {
       slots[i] = {};

@@ -17,10 +17,26 @@
 
 namespace uroce::sim {
 
+// How much a host has room for: less where many hosts are made, each for a short life.
+struct HostLimits {
+  uint32_t mtu_bytes = 9000;  // of the port
+  uint32_t frames_per_poll = kFramesPerPollMax;
+  // As in KeyTable, DeviceShared and EngineConfig.
+  uint32_t keys = 1024;
+  uint32_t queue_pairs = 64;
+  uint32_t groups = 64;
+  uint32_t memberships = 256;
+  uint32_t sources = 1024;
+  uint32_t neighbors = 1024;
+  uint32_t kept_packets = 1024;
+
+  static constexpr uint32_t kFramesPerPollMax = 32;
+};
+
 // An own port that filters nothing and is always up.
 class WorldPort final : public device::PortOps {
  public:
-  explicit WorldPort(uint8_t number);
+  WorldPort(uint8_t number, uint32_t mtu_bytes);
   device::PortInfo info() override { return info_; }
   std::vector<device::PortAddress> addresses() override { return addresses_; }
   int set_multicast_macs(std::span<const MacAddress>) override { return 0; }
@@ -46,8 +62,8 @@ struct HostAudit {
 class Host {
  public:
   // Host `number` (1 … 200) is 10.0.0.<number> and fd00::<number>. start() is called when it is in
-  // the world. `kept_packets_max` as in EngineConfig.
-  Host(World& world, uint8_t number, uint64_t seed, uint32_t kept_packets_max = 1024);
+  // the world.
+  Host(World& world, uint8_t number, uint64_t seed, const HostLimits& limits = {});
   ~Host();
   void start();
 
@@ -94,13 +110,13 @@ class Host {
   const std::string name_;
   SeededIdSource ids_;
   WorldPort port_;
-  memory::KeyTable keys_{1024};
+  memory::KeyTable keys_;
   engine::DeviceShared shared_;
   std::unique_ptr<engine::EngineSeat> seat_;
   std::array<engine::EngineSeat*, 1> seats_{};
   std::unique_ptr<device::Device> device_;
   ib_device* handle_ = nullptr;
-  std::array<std::vector<uint8_t>, 32> rooms_;
+  std::vector<std::vector<uint8_t>> rooms_;  // of the frames of one poll
   std::deque<std::vector<uint8_t>> port_queue_;
   std::array<RxFrame, kBurst> burst_;
   Time stalled_since_{};

@@ -17,7 +17,16 @@ namespace {
 using sim::must;
 
 constexpr uint32_t kQueueDepth = 8;
-constexpr uint32_t kKeptPackets = 16;  // all of them can be used up, and a host is made quickly
+// Each input has a host of its own, so it is to be made quickly; and a program can use all up.
+constexpr sim::HostLimits kLimits{.mtu_bytes = 4500,  // more than a path MTU of 4096 needs
+                                  .frames_per_poll = 8,
+                                  .keys = 32,
+                                  .queue_pairs = 16,
+                                  .groups = 4,
+                                  .memberships = 16,
+                                  .sources = 8,
+                                  .neighbors = 8,
+                                  .kept_packets = 16};
 constexpr int kEventsPerAdvance = 64;
 constexpr int kTurnsMax = 256;
 
@@ -60,7 +69,7 @@ Gid FuzzHost::peer_gid(bool ipv6) {
 }
 
 FuzzHost::FuzzHost() {
-  host_ = &world_.add_host(std::make_unique<sim::Host>(world_, 1, 1, kKeptPackets));
+  host_ = &world_.add_host(std::make_unique<sim::Host>(world_, 1, 1, kLimits));
   host_->start();
   arena_ = std::make_unique<Arena>(*host_);
   for (Gid gid; host_->rdma_device().query_gid(static_cast<int64_t>(gids_.size()), gid) == 0;) {
