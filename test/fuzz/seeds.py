@@ -87,6 +87,16 @@ def engine_steps(capture):
     return steps
 
 
+def edge_steps():
+    """WRITEs of one byte next to the open region, then a look at what lies around it."""
+    steps = b''
+    # A refused one is the last of a reliable queue pair: RC, shared RC, XRC target; UC goes on.
+    for slot, offset in ((0, 4096), (5, -1), (4, 4096), (1, 4096), (1, -1)):
+        steps += bytes((0, slot, 0, 0x0A, 0)) + struct.pack('>HBhH', 1, 0, offset, 0)
+        steps += bytes(1 if slot == 4 else 0) + b'\x11'  # XRCETH, payload
+    return steps + bytes((7,))
+
+
 def main():
     folder, captures, profiles = map(pathlib.Path, sys.argv[1:4])
 
@@ -104,6 +114,7 @@ def main():
         keep('capture_fuzz', capture[:24 + sum(16 + len(frame) for frame in first[:2])])
     for path in sorted(profiles.glob('*.toml')):
         keep('config_fuzz', b'\0' + path.read_bytes())
+    keep('engine_fuzz', edge_steps())
     for line in COMMAND_LINES:
         keep('config_fuzz', b'\1' + line.encode())
     print(*(f'{len(list(path.iterdir()))} for {path.name}' for path in sorted(folder.iterdir())),
