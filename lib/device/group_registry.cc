@@ -2,6 +2,7 @@
 // How many queue pairs are in each group, and how many groups need each MAC address.
 #include "device/group_registry.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace uroce::device {
@@ -66,20 +67,26 @@ GroupListeners GroupRegistry::listeners(const Gid& group) const {
   return result;
 }
 
-bool GroupRegistry::add_mac(const MacAddress& mac) { return ++macs_[mac] == 1; }
-
-bool GroupRegistry::remove_mac(const MacAddress& mac) {
-  const auto found = macs_.find(mac);
-  if (found == macs_.end() || --found->second > 0) return false;
-  macs_.erase(found);
+bool GroupRegistry::add_mac(const MacAddress& mac) {
+  const auto at = std::lower_bound(macs_.begin(), macs_.end(), mac);
+  const auto users = mac_users_.begin() + (at - macs_.begin());
+  if (at != macs_.end() && *at == mac) {
+    ++*users;
+    return false;
+  }
+  mac_users_.insert(users, 1);
+  macs_.insert(at, mac);
   return true;
 }
 
-std::vector<MacAddress> GroupRegistry::macs() const {
-  std::vector<MacAddress> result;
-  result.reserve(macs_.size());
-  for (const auto& [mac, count] : macs_) result.push_back(mac);
-  return result;
+bool GroupRegistry::remove_mac(const MacAddress& mac) {
+  const auto at = std::lower_bound(macs_.begin(), macs_.end(), mac);
+  if (at == macs_.end() || *at != mac) return false;
+  const auto users = mac_users_.begin() + (at - macs_.begin());
+  if (--*users > 0) return false;
+  mac_users_.erase(users);
+  macs_.erase(at);
+  return true;
 }
 
 }  // namespace uroce::device

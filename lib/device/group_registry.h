@@ -43,8 +43,9 @@ class GroupRegistry {
   // Returns whether the set of MAC addresses has changed.
   bool add_mac(const MacAddress& mac);
   bool remove_mac(const MacAddress& mac);
-  // The set, sorted, each once.
-  std::vector<MacAddress> macs() const;
+  // The set, sorted, each once; good until the next change. Kept as it is handed out: a port takes
+  // the whole of it at every change.
+  const std::vector<MacAddress>& macs() const { return macs_; }
 
   uint32_t group_count() const { return static_cast<uint32_t>(groups_.size()); }
   uint32_t member_total() const { return total_; }
@@ -58,7 +59,8 @@ class GroupRegistry {
 
   const DeviceLimits limits_;
   std::map<Gid, Group> groups_;
-  std::map<MacAddress, uint32_t> macs_;
+  std::vector<MacAddress> macs_;
+  std::vector<uint32_t> mac_users_;  // of each of macs_: how many groups and addresses need it
   uint32_t total_ = 0;
   uint32_t source_total_ = 0;
 };

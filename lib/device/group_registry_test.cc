@@ -75,6 +75,20 @@ TEST(GroupRegistry, AMacThatTwoGroupsShareStaysUntilBothHaveGone) {
   EXPECT_TRUE(groups.macs().empty());
 }
 
+TEST(GroupRegistry, TheSetOfMacsIsSortedInWhateverOrderTheyCome) {
+  GroupRegistry groups{DeviceLimits{}};
+  const auto mac = [](uint8_t last) { return MacAddress{{0x01, 0x00, 0x5e, 1, 2, last}}; };
+  for (const auto& one : {mac(5), mac(1), mac(9), mac(5), mac(3)}) groups.add_mac(one);
+  EXPECT_EQ(groups.macs(), (std::vector{mac(1), mac(3), mac(5), mac(9)}));
+  EXPECT_FALSE(groups.remove_mac(mac(4))) << "nobody needs it";
+  EXPECT_TRUE(groups.remove_mac(mac(3)));
+  EXPECT_FALSE(groups.remove_mac(mac(5))) << "needed twice";
+  EXPECT_EQ(groups.macs(), (std::vector{mac(1), mac(5), mac(9)}));
+  EXPECT_TRUE(groups.remove_mac(mac(9)));
+  EXPECT_TRUE(groups.remove_mac(mac(5)));
+  EXPECT_EQ(groups.macs(), std::vector{mac(1)});
+}
+
 // MC-08.
 TEST(GroupRegistry, EveryLimitIsAnError) {
   DeviceLimits limits;

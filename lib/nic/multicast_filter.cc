@@ -4,9 +4,9 @@
 
 #include <rte_ethdev.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <vector>
 
 namespace uroce::nic {
@@ -19,9 +19,8 @@ constexpr std::array kSteps = {FilterKind::kPortList, FilterKind::kKernelMembers
 
 int ethdev_set_list(uint16_t port_id, std::span<const MacAddress> macs) {
   std::vector<rte_ether_addr> list(macs.size());
-  for (size_t i = 0; i < macs.size(); ++i) {
-    std::copy(macs[i].bytes.begin(), macs[i].bytes.end(), list[i].addr_bytes);
-  }
+  static_assert(sizeof(rte_ether_addr) == sizeof(MacAddress));
+  if (!macs.empty()) std::memcpy(list.data(), macs.data(), macs.size_bytes());
   return rte_eth_dev_set_mc_addr_list(port_id, list.empty() ? nullptr : list.data(),
                                       static_cast<uint32_t>(list.size()));
 }
@@ -62,7 +61,7 @@ int MulticastFilter::set(std::span<const MacAddress> macs) {
 int MulticastFilter::set_step(FilterKind step, std::span<const MacAddress> macs) {
   switch (step) {
     case FilterKind::kPortList:
-      return settings_.calls->set_list(settings_.port_id, macs);
+      return set_list(macs);
     case FilterKind::kKernelMembership:
       return settings_.if_index == 0 ? -ENOTSUP : membership_.set(macs);
     case FilterKind::kNone:
@@ -84,6 +83,16 @@ int MulticastFilter::set_step(FilterKind step, std::span<const MacAddress> macs)
     warned_ = true;
   }
   return 0;
+}
+
+// What the list has refused it is not handed again: with thousands of groups on a port that has no
+// list, or a short one, every change would pay for the length of the set.
+int MulticastFilter::set_list(std::span<const MacAddress> macs) {
+  if (macs.size() >= list_refused_) return -ENOSPC;
+  const int result = settings_.calls->set_list(settings_.port_id, macs);
+  if (result == 0) list_refused_ = SIZE_MAX;
+  if (steps_down(result)) list_refused_ = result == -ENOTSUP ? 0 : macs.size();
+  return result;
 }
 
 void MulticastFilter::clear_step(FilterKind step) {

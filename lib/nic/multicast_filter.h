@@ -3,6 +3,7 @@
 #ifndef UROCE_NIC_MULTICAST_FILTER_H
 #define UROCE_NIC_MULTICAST_FILTER_H
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -44,11 +45,14 @@ class MulticastFilter {
 
  private:
   int set_step(device::FilterKind step, std::span<const MacAddress> macs);
+  int set_list(std::span<const MacAddress> macs);
   void clear_step(device::FilterKind step);
 
   const FilterSettings settings_;
   PacketMembership membership_;
   device::FilterKind kind_ = device::FilterKind::kNone;
+  // As few addresses as the port's list has refused since it last took some; 0: there is no list.
+  size_t list_refused_ = SIZE_MAX;
   bool all_multicast_ = false;
   bool warned_ = false;
 };

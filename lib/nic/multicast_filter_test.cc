@@ -20,6 +20,7 @@ struct FakePort {
   int list_error = 0;         // of every set_list
   size_t list_capacity = 64;  // beyond it -ENOSPC
   int all_multicast_error = 0;
+  int lists_handed = 0;  // calls of set_list
   std::vector<MacAddress> list;
   bool all_multicast = false;
   std::vector<std::string> log;
@@ -28,6 +29,7 @@ FakePort* port = nullptr;
 
 const FilterCalls kFakeCalls = {.set_list =
                                     [](uint16_t, std::span<const MacAddress> macs) {
+                                      ++port->lists_handed;
                                       if (port->list_error != 0) return port->list_error;
                                       if (macs.size() > port->list_capacity) return -ENOSPC;
                                       port->list.assign(macs.begin(), macs.end());
@@ -110,6 +112,34 @@ TEST_F(MulticastFilterTest, PortWithoutAListGoesAllMulticastOnlyWhileThereAreGro
   EXPECT_TRUE(fake.all_multicast);
   EXPECT_EQ(filter.set({}), 0);
   EXPECT_FALSE(fake.all_multicast);
+}
+
+// case 70: with thousands of groups a change does not pay for the length of the set.
+TEST_F(MulticastFilterTest, WhatTheListHasRefusedItIsNotHandedAgain) {
+  MulticastFilter filter(settings());
+  EXPECT_EQ(filter.set(group_macs(65)), 0);
+  fake.lists_handed = 0;
+  EXPECT_EQ(filter.set(group_macs(66)), 0);
+  EXPECT_EQ(filter.set(group_macs(65)), 0);
+  EXPECT_EQ(fake.lists_handed, 0);
+  EXPECT_EQ(filter.kind(), FilterKind::kAllMulticast);
+  EXPECT_EQ(filter.set(group_macs(64)), 0);
+  EXPECT_EQ(filter.kind(), FilterKind::kPortList);
+  fake.list_capacity = 65;  // somebody else's addresses have gone from it
+  EXPECT_EQ(filter.set(group_macs(65)), 0);
+  EXPECT_EQ(filter.kind(), FilterKind::kPortList);
+  EXPECT_EQ(fake.list, group_macs(65));
+}
+
+// case 70
+TEST_F(MulticastFilterTest, APortWithoutAListIsAskedOnce) {
+  fake.list_error = -ENOTSUP;
+  MulticastFilter filter(settings(true));
+  for (const size_t count : {1u, 1000u, 999u, 0u, 1u}) {
+    EXPECT_EQ(filter.set(group_macs(count)), 0);
+    EXPECT_EQ(filter.kind(), FilterKind::kNone);
+  }
+  EXPECT_EQ(fake.lists_handed, 1);
 }
 
 // case 70

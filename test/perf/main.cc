@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// uroce-bench: the product against the floor, round by round in one process, and single steps.
-//
-// Numerator and denominator are interleaved, so that a machine that changes its speed changes both;
-// the ratio is the median of the rounds' ratios.
-#include <rte_cycles.h>
-#include <rte_ethdev.h>
+// uroce-bench: the product against the floor and against the kernel's multicast, by turns in one
+// process; single steps; control calls under load.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/ring_pair.h"
-#include "nic/ring_pairs.h"
+#include "test/perf/attach_latency.h"
 #include "test/perf/datagrams.h"
+#include "test/perf/fan_out.h"
 #include "test/perf/floor.h"
+#include "test/perf/kernel_fan_out.h"
 #include "test/perf/primitives.h"
+#include "test/perf/side_by_side.h"
 #include "test/perf/table.h"
 
 namespace uroce::perf {
@@ -24,9 +29,13 @@ namespace {
 struct Plan {
   uint32_t rounds = 41;
   uint32_t bursts_per_round = 400;
+  uint32_t copies_per_round = 4096;  // of fan-outs
   const char* json = "build/bench.json";
   bool smoke = false;
-  bool datagrams_only = false;
+  // What is measured.
+  bool datagrams = true;
+  bool multicast = true;
+  bool primitives = true;
   uint32_t only_size = 0;  // with only_burst: this one comparison, for a profiler
   uint32_t only_burst = 0;
 };
@@ -42,42 +51,40 @@ uint32_t number(const char* text, uint32_t most) {
   return static_cast<uint32_t>(value);
 }
 
-double ns_per_message(uint64_t ticks, uint64_t messages) {
-  return static_cast<double>(ticks) * 1e9 / static_cast<double>(rte_get_tsc_hz()) /
-         static_cast<double>(messages);
-}
-
-// One side's share of a round, after some that are not measured, in which it takes the caches back
-// from the other side: ns for each message.
-template <typename Side>
-double measure(Side& side, const Plan& plan, uint32_t burst) {
-  for (uint32_t i = 0; i < plan.bursts_per_round / 10; ++i) side.round(burst);
-  uint64_t messages = 0;
-  const uint64_t start = rte_rdtsc();
-  for (uint32_t i = 0; i < plan.bursts_per_round; ++i) messages += side.round(burst);
-  return ns_per_message(rte_rdtsc() - start, messages);
-}
-
 Row compare(uroce_context* context, FloorPort& port, const Plan& plan, uint32_t size,
             uint32_t burst) {
   Datagrams product(context, size);
   Floor floor(port.id(), port.pool(), size);
-  measure(product, plan, burst);  // warm
-  measure(floor, plan, burst);
-  std::vector<double> product_ns, floor_ns, ratios;
-  for (uint32_t round = 0; round < plan.rounds; ++round) {
-    floor_ns.push_back(measure(floor, plan, burst));
-    product_ns.push_back(measure(product, plan, burst));
-    ratios.push_back(product_ns.back() / floor_ns.back());
-  }
-  if (!product.check() || !floor.check()) throw std::runtime_error("the data did not arrive");
-  Row row;
+  Row row = side_by_side(product, &floor, {plan.rounds, plan.bursts_per_round, burst});
   row.name = "UD TX+RX, burst " + std::to_string(burst);
   row.size = size;
-  row.ns = median(product_ns);
-  row.floor_ns = median(floor_ns);
-  row.ratio = median(ratios);
-  row.p90 = p90(ratios);
+  row.beside = "floor";
+  return row;
+}
+
+// nullptr where the system does not let us, which is said once.
+std::unique_ptr<KernelFanOut> open_kernel_fan_out(uint32_t members, uint32_t payload_bytes) {
+  static bool said = false;
+  try {
+    return std::make_unique<KernelFanOut>(members, payload_bytes);
+  } catch (const KernelRefuses& error) {
+    if (!std::exchange(said, true)) {
+      std::fprintf(stderr, "uroce-bench: fan-out without the kernel beside it: %s\n", error.what());
+    }
+    return nullptr;
+  }
+}
+
+// One datagram of 64 bytes to all members of a group: ns for each copy.
+Row compare_fan_out(uroce_context* context, const Plan& plan, uint32_t members) {
+  constexpr uint32_t kPayload = 64;
+  FanOut product(context, members, kPayload);
+  const std::unique_ptr<KernelFanOut> kernel = open_kernel_fan_out(members, kPayload);
+  const uint32_t datagrams = std::min(plan.bursts_per_round, plan.copies_per_round / members);
+  Row row = side_by_side(product, kernel.get(), {plan.rounds, datagrams, 1});
+  row.name = "copy of 64 B, members";
+  row.size = members;
+  if (kernel != nullptr) row.beside = "kernel UDP";
   return row;
 }
 
@@ -96,7 +103,7 @@ Row gated(uroce_context* context, FloorPort& port, const Plan& plan) {
 
 std::vector<Row> run(uroce_context* context, const Plan& plan) {
   std::vector<Row> rows;
-  {
+  if (plan.datagrams) {
     FloorPort port("net_ring_u2");
     if (plan.only_size != 0) {
       return {compare(context, port, plan, plan.only_size, plan.only_burst)};
@@ -108,46 +115,80 @@ std::vector<Row> run(uroce_context* context, const Plan& plan) {
     rows.push_back(compare(context, port, plan, 64, 8));
     rows.push_back(compare(context, port, plan, 64, 1));
   }
-  if (plan.datagrams_only) return rows;
-  for (Row& row : run_primitives(plan.smoke)) rows.push_back(std::move(row));
+  if (plan.multicast) {
+    for (const uint32_t members : {1u, 8u, 64u, 1024u}) {
+      rows.push_back(compare_fan_out(context, plan, members));
+    }
+  }
+  if (plan.primitives) {
+    for (Row& row : run_primitives(plan.smoke)) rows.push_back(std::move(row));
+  }
   return rows;
 }
 
-int main(int argc, char** argv) {
+// Ends the program when an option is unknown.
+Plan read_plan(int argc, char** argv) {
   Plan plan;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--smoke") == 0) {
       plan.smoke = true;
       plan.rounds = 25;
+      plan.copies_per_round = 1024;
     } else if (std::strcmp(argv[i], "--datagrams") == 0) {
-      plan.datagrams_only = true;
+      plan.multicast = plan.primitives = false;
+    } else if (std::strcmp(argv[i], "--multicast") == 0) {
+      plan.datagrams = plan.primitives = false;
     } else if (std::strcmp(argv[i], "--only") == 0 && i + 2 < argc) {
       plan.only_size = number(argv[++i], 4096);
       plan.only_burst = number(argv[++i], 32);
+      plan.multicast = plan.primitives = false;
     } else if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
       plan.json = argv[++i];
     } else {
-      std::fprintf(
-          stderr,
-          "uroce-bench: unknown option %s: known are --smoke, --datagrams, --only SIZE BURST and "
-          "--json FILE\n",
-          argv[i]);
-      return 2;
+      std::fprintf(stderr,
+                   "uroce-bench: unknown option %s: known are --smoke, --datagrams, --multicast, "
+                   "--only SIZE BURST and --json FILE\n",
+                   argv[i]);
+      std::exit(2);
     }
   }
+  if (!plan.datagrams && !plan.multicast) {
+    std::fprintf(stderr, "uroce-bench: --multicast does not go with --datagrams or --only\n");
+    std::exit(2);
+  }
+  return plan;
+}
+
+// The exit status.
+int report(const Plan& plan, const std::vector<Row>& rows) {
+  print_table(rows);
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (!write_json(rows, plan.json, page_bytes)) return 1;
+  if (!plan.datagrams || rows.front().ratio <= kRatioMax) return 0;
+  std::fprintf(stderr, "uroce-bench: the first row is above %.1f times the floor\n", kRatioMax);
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  const Plan plan = read_plan(argc, argv);
+  std::vector<Row> attach_rows;
+  if (plan.multicast) attach_rows = run_attach_latency(plan.smoke);
   const app::RingPairOptions pair{.program = "uroce-bench", .memory_mib = "384", .ring_pairs = "2"};
   return app::run_on_ring_pair(pair, [&](uroce_context* context) {
-    const std::vector<Row> rows = run(context, plan);
-    print_table(rows);
-    const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    if (!write_json(rows, plan.json, page_bytes)) return 1;
-    if (rows.front().ratio <= kRatioMax) return 0;
-    std::fprintf(stderr, "uroce-bench: the first row is above %.1f times the floor\n", kRatioMax);
-    return 1;
+    std::vector<Row> rows = run(context, plan);
+    rows.insert(rows.end(), attach_rows.begin(), attach_rows.end());
+    return report(plan, rows);
   });
 }
 
 }  // namespace
 }  // namespace uroce::perf
 
-int main(int argc, char** argv) { return uroce::perf::main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return uroce::perf::main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "uroce-bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -11,20 +11,30 @@ namespace uroce::perf {
 
 struct Row {
   std::string name;
-  uint32_t size = 0;    // payload bytes, or entries
-  double ns = 0;        // median
-  double floor_ns = 0;  // median of the floor in the same rounds; 0: there is none
-  double ratio = 0;     // median of the ratios round by round
-  double p90 = 0;       // of the ratios; without a floor, of ns
+  uint32_t size = 0;     // payload bytes, entries, members, groups
+  double ns = 0;         // median
+  std::string beside{};  // what was measured in the same rounds; empty: nothing
+  double beside_ns = 0;  // its median
+  double ratio = 0;      // median of the ratios round by round
+  double p90 = 0;        // of the ratios; without anything beside it, of ns
 };
 
 // The middle and the 90th percentile of a list; not empty.
 double median(std::vector<double> values);
 double p90(std::vector<double> values);
 
+// The figures of one thing, round by round, beside those of another.
+struct Rounds {
+  std::vector<double> ns;
+  std::vector<double> beside_ns;
+};
+// A row of their medians and of the ratios round by round; its name, its size and what `beside` is
+// are the caller's. Without rounds of the other it stands alone.
+Row summarize(const Rounds& rounds);
+
 void print_table(const std::vector<Row>& rows);
-// A list of rows with the keys name, size, ns, floor_ns, ratio, p90, page_size. False, with a
-// sentence on stderr: the file cannot be written.
+// A list of rows with the keys name, size, ns, beside, beside_ns, ratio, p90, page_size; alone, a
+// row has beside "" and zeros. False, with a sentence on stderr: the file cannot be written.
 bool write_json(const std::vector<Row>& rows, const std::string& path, uint64_t page_size);
 
 }  // namespace uroce::perf
