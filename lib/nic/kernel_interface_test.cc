@@ -100,6 +100,32 @@ TEST_F(KernelInterfaceTest, ResolvesNeighboursOnLink) {
   EXPECT_EQ(mac, wanted);
 }
 
+// case 77: fe80::2 is a neighbour behind va, another one behind vc, and an address of vd.
+TEST_F(KernelInterfaceTest, ALinkLocalAddressIsThatOfTheInterfacesOwnLink) {
+  enter_b();
+  run("ip link add ve type veth peer name vc netns /proc/" + std::to_string(getpid()) + "/fd/" +
+      std::to_string(a_.get()));
+  run("ip link set ve up");
+  for (const char* name : {"vb", "ve"}) {
+    run(std::string("ip addr add fe80::2/64 nodad dev ") + name);
+  }
+  const MacAddress behind_va = opened("vb")->link()->mac;
+  const MacAddress behind_vc = opened("ve")->link()->mac;
+  enter_a();
+  run("ip link set vc up");
+  run("ip link add vd type veth peer name vg && ip link set vd up && ip link set vg up");
+  run("ip addr add fe80::2/64 nodad dev vd");
+  for (const char* name : {"va", "vc"}) {
+    run(std::string("ip addr add fe80::1/64 nodad dev ") + name);
+  }
+  const Gid peer{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
+  MacAddress mac;
+  EXPECT_EQ(opened("va")->resolve(peer, milliseconds(4000), mac), 0);
+  EXPECT_EQ(mac, behind_va);
+  EXPECT_EQ(opened("vc")->resolve(peer, milliseconds(4000), mac), 0);
+  EXPECT_EQ(mac, behind_vc);
+}
+
 TEST_F(KernelInterfaceTest, ResolvesTheGatewayOfARoute) {
   addresses_on_both();
   run("ip route add 10.77.0.0/16 via 10.9.0.2");
