@@ -227,7 +227,7 @@ QpContext* execute_unicast(EngineState& engine, const Packet& packet) {
 }
 
 void fetch_bytes(std::span<const RxFrame> frames, size_t index) {
-  if (index >= frames.size()) return;
+  if (index >= frames.size() || frames[index].length == 0) return;
   __builtin_prefetch(frames[index].bytes);
   __builtin_prefetch(frames[index].bytes + 64);
 }
