@@ -2,10 +2,17 @@
 // Making, connecting and destroying the verbs objects of one endpoint.
 #include "common/endpoint.h"
 
+#include <arpa/inet.h>
+
 #include <cerrno>
 #include <cstring>
 
 namespace uroce::app {
+namespace {
+
+bool is_link_local(const ib_gid& gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
+
+}  // namespace
 
 VerbsError::VerbsError(const std::string& call, int error)
     : std::runtime_error(call + ": " + std::strerror(-error)) {}
@@ -159,14 +166,44 @@ AddressHandle::AddressHandle(const Endpoint& of, const ib_gid& destination, int 
 
 AddressHandle::~AddressHandle() { rdma_destroy_ah(ah_, 0); }
 
-GidEntry ipv4_gid(ib_device* device) {
+bool is_ipv4(const ib_gid& gid) {
   static constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::memcmp(gid.raw, kMapped, sizeof kMapped) == 0;
+}
+
+GidEntry ipv4_gid(ib_device* device) {
   GidEntry entry{};
   for (entry.index = 0; rdma_query_gid(device, 1, entry.index, &entry.gid) != -EINVAL;
        ++entry.index) {
-    if (std::memcmp(entry.gid.raw, kMapped, sizeof kMapped) == 0) return entry;
+    if (is_ipv4(entry.gid)) return entry;
   }
   throw std::runtime_error(std::string(device->name) + " has no IPv4 address");
+}
+
+GidEntry source_gid(ib_device* device, const ib_gid& destination) {
+  GidEntry link_local{{}, -1};
+  GidEntry entry{};
+  for (entry.index = 0;; ++entry.index) {
+    const int result = rdma_query_gid(device, 1, entry.index, &entry.gid);
+    if (result == -EINVAL) break;
+    if (result != 0 || is_ipv4(entry.gid) != is_ipv4(destination)) continue;
+    if (is_link_local(entry.gid) == is_link_local(destination)) return entry;
+    if (is_link_local(entry.gid)) link_local = entry;
+  }
+  if (link_local.index >= 0) return link_local;
+  throw std::runtime_error(std::string(device->name) + " has no IPv" +
+                           (is_ipv4(destination) ? "4" : "6") + " address to reach " +
+                           gid_text(destination) + " from: give its port one");
+}
+
+std::string gid_text(const ib_gid& gid) {
+  char text[INET6_ADDRSTRLEN];
+  if (is_ipv4(gid)) {
+    inet_ntop(AF_INET, gid.raw + 12, text, sizeof text);
+  } else {
+    inet_ntop(AF_INET6, gid.raw, text, sizeof text);
+  }
+  return text;
 }
 
 }  // namespace uroce::app

@@ -117,12 +117,22 @@ class AddressHandle {
   ib_ah* ah_;
 };
 
-// The first entry of the GID table that is an IPv4 address; throws when there is none.
+// Whether it is an IPv4 address, ::ffff:a.b.c.d.
+bool is_ipv4(const ib_gid& gid);
+
+// An entry of a device's GID table.
 struct GidEntry {
   ib_gid gid;
   int index;
 };
+// The first one that is an IPv4 address; throws when there is none.
 GidEntry ipv4_gid(ib_device* device);
+// The one to send to `destination` from: of its family, and link-local only where the destination
+// is or there is no other; throws when there is none.
+GidEntry source_gid(ib_device* device, const ib_gid& destination);
+
+// "10.0.0.1" or "fd00::1".
+std::string gid_text(const ib_gid& gid);
 
 }  // namespace uroce::app
 

@@ -54,7 +54,7 @@ void print_side(char letter, const std::string& name, const uroce_feed_side_stat
 }  // namespace
 
 Arbiter::Side::Side(ib_device* device, const Group& group, uint32_t qkey)
-    : channel(device, kShape), membership(channel, group.gid), name(group.text) {
+    : channel(device, kShape), membership(channel, group), name(group.text) {
   channel.activate(qkey);
 }
 

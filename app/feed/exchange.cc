@@ -25,7 +25,7 @@ Exchange::Exchange(ib_device* const (&devices)[2], const Options& options)
       publisher_(devices, options),
       control_(device_, kControlShape),
       control_target_(control_, options.control.gid, kControlQkey),
-      control_membership_(control_, options.control.gid),
+      control_membership_(control_, options.control),
       state_since_ns_(now_ns()) {
   control_.activate(kControlQkey);
   sessions_.reserve(kSessionsMax);

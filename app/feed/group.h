@@ -4,9 +4,14 @@
 #define UROCE_APP_FEED_GROUP_H
 
 #include <uroce/ib_verbs.h>
+#include <uroce/multicast.h>
+
+#include <stdexcept>
+#include <string>
 
 #include "channel.h"
 #include "common/endpoint.h"
+#include "options.h"
 
 namespace uroce::market {
 
@@ -14,7 +19,7 @@ namespace uroce::market {
 class GroupTarget {
  public:
   GroupTarget(Channel& channel, const ib_gid& group, uint32_t qkey)
-      : ah_(channel.endpoint(), group, app::ipv4_gid(channel.endpoint().device()).index),
+      : ah_(channel.endpoint(), group, app::source_gid(channel.endpoint().device(), group).index),
         qkey_(qkey) {}
 
   app::DatagramTarget get() const { return {ah_.get(), IB_MULTICAST_QPN, qkey_}; }
@@ -27,16 +32,17 @@ class GroupTarget {
 // A channel is a member as long as this lives.
 class Membership {
  public:
-  Membership(Channel& channel, const ib_gid& group) : qp_(channel.endpoint().qp()), group_(group) {
-    app::check(ib_attach_mcast(qp_, &group_, 0), "ib_attach_mcast");
+  Membership(Channel& channel, const Group& group)
+      : qp_(channel.endpoint().qp()), name_(group.text) {
+    if (uroce_join_mcast(qp_, name_.c_str()) != 0) throw std::runtime_error(uroce_error());
   }
-  ~Membership() { ib_detach_mcast(qp_, &group_, 0); }
+  ~Membership() { uroce_leave_mcast(qp_, name_.c_str()); }
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
  private:
   ib_qp* const qp_;
-  ib_gid group_;
+  const std::string name_;
 };
 
 }  // namespace uroce::market

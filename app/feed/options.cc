@@ -2,8 +2,8 @@
 // The command line, up to the first "--"; alone in its file because CLI11 takes long to compile.
 #include "options.h"
 
-#include <arpa/inet.h>
-#include <uroce/ib_multicast.h>
+#include <uroce/multicast.h>
+#include <uroce/uroce.h>
 
 #include <CLI/CLI.hpp>
 #include <bit>
@@ -30,9 +30,10 @@ CLI::Option* add(CLI::App& app, const char* name, T& value, const char* text) {
 }
 
 void add_common(CLI::App& app, Options& options) {
-  add(app, "--group-a", options.groups[0].text, "IPv4 group of feed A");
-  add(app, "--group-b", options.groups[1].text, "IPv4 group of feed B");
-  add(app, "--control-group", options.control.text, "IPv4 group for logins");
+  add(app, "--group-a", options.groups[0].text, "group of feed A; a trader's may be SOURCE@GROUP");
+  add(app, "--group-b", options.groups[1].text, "group of feed B");
+  add(app, "--control-group", options.control.text,
+      "group for logins; its family is that of the connections");
   add(app, "--wait", options.wait_seconds, "seconds to wait for the other side")
       ->check(CLI::Range(1, 3600));
 }
@@ -67,14 +68,12 @@ void add_trader(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1000000));
 }
 
-ib_gid parse_group(const char* option, const std::string& text) {
-  ib_gid gid{};
-  gid.raw[10] = gid.raw[11] = 0xff;
-  if (inet_pton(AF_INET, text.c_str(), gid.raw + 12) != 1 || rdma_is_multicast_gid(&gid) == 0) {
-    throw std::runtime_error(std::string(option) + ": " + text +
-                             " is no IPv4 group: give one of 224.0.0.0 … 239.255.255.255");
+// Who sends names the group alone.
+void read_group(const char* option, Group& group, bool takes_source) {
+  ib_gid source{};
+  if (uroce_parse_mcast(group.text.c_str(), &group.gid, takes_source ? &source : nullptr) != 0) {
+    throw std::runtime_error(std::string(option) + ": " + uroce_error());
   }
-  return gid;
 }
 
 bool same(const Group& one, const Group& other) {
@@ -83,9 +82,10 @@ bool same(const Group& one, const Group& other) {
 
 // What options cannot say one by one.
 void complete(Options& options) {
-  options.groups[0].gid = parse_group("--group-a", options.groups[0].text);
-  options.groups[1].gid = parse_group("--group-b", options.groups[1].text);
-  options.control.gid = parse_group("--control-group", options.control.text);
+  const bool hears = options.role != Role::kExchange;
+  read_group("--group-a", options.groups[0], hears);
+  read_group("--group-b", options.groups[1], hears);
+  read_group("--control-group", options.control, false);
   if (same(options.groups[0], options.groups[1]) || same(options.groups[0], options.control) ||
       same(options.groups[1], options.control)) {
     throw std::runtime_error("--group-a, --group-b and --control-group must be three groups");

@@ -13,7 +13,7 @@ namespace uroce::market {
 
 enum class Role { kExchange, kTrader, kBoth };
 
-// A group as the user wrote it and as verbs want it.
+// A group as the user wrote it, perhaps with a source to hear, and its GID.
 struct Group {
   std::string text;
   ib_gid gid{};

@@ -2,8 +2,6 @@
 // What the exchange does with what a trader sends.
 #include "session.h"
 
-#include <arpa/inet.h>
-
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
@@ -17,18 +15,12 @@ namespace {
 
 constexpr ChannelShape kShape{.name = "the connection", .receives = 256, .sends = 256};
 
-std::string address_of(const ib_gid& gid) {
-  char text[INET_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET, gid.raw + 12, text, sizeof text);
-  return text;
-}
-
 }  // namespace
 
 Session::Session(ib_device* device, const Login& login, const Publisher& publisher)
     : publisher_(publisher),
       login_(login),
-      name_("trader " + address_of(login.gid)),
+      name_("trader " + app::gid_text(login.gid)),
       link_(device, kShape) {
   const std::vector<Message>& history = publisher.history();
   const auto start = reinterpret_cast<uint64_t>(history.data());
@@ -36,7 +28,7 @@ Session::Session(ib_device* device, const Login& login, const Publisher& publish
   history_.reset(
       app::check(ib_reg_user_mr(link_.endpoint().pd(), start, bytes, start, IB_ACCESS_REMOTE_READ),
                  "ib_reg_user_mr"));
-  const app::GidEntry own = app::ipv4_gid(device);
+  const app::GidEntry own = app::source_gid(device, login.gid);
   const uint32_t psn = std::random_device()() & 0xffffff;
   link_.connect(login.gid, login.qpn, psn, own.index);
   welcome_ = {header_of(Kind::kWelcome),

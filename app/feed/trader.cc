@@ -32,7 +32,7 @@ uint64_t draw_nonce() {
 Trader::Control::Control(ib_device* device, const Group& group)
     : channel(device, kControlShape),
       target(channel, group.gid, kControlQkey),
-      membership(channel, group.gid) {
+      membership(channel, group) {
   channel.activate(kControlQkey);
 }
 
@@ -42,9 +42,10 @@ Trader::Trader(ib_device* const (&devices)[2], const Options& options)
       link_(device_, kLinkShape),
       arbiter_(devices, options),
       recovery_(link_),
+      own_(app::source_gid(device_, options.control.gid)),
       heard_ns_(now_ns()) {
   control_.emplace(device_, options.control);
-  login_ = {header_of(Kind::kLogin), link_.qpn(), 0, draw_nonce(), app::ipv4_gid(device_).gid};
+  login_ = {header_of(Kind::kLogin), link_.qpn(), 0, draw_nonce(), own_.gid};
   std::printf("trader: logs in at %s\n", options.control.text.c_str());
   std::fflush(stdout);
 }
@@ -86,7 +87,7 @@ void Trader::log_in(uint64_t now_ns) {
 
 void Trader::handle_welcome(const Welcome& welcome) {
   if (welcome.history_slots == 0) throw std::runtime_error("the exchange has no history");
-  link_.connect(welcome.gid, welcome.qpn, welcome.psn, app::ipv4_gid(device_).index);
+  link_.connect(welcome.gid, welcome.qpn, welcome.psn, own_.index);
   recovery_.start(welcome);
   control_.reset();
   link_.send(Ready{header_of(Kind::kReady)});

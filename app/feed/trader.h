@@ -61,6 +61,7 @@ class Trader : public Party {
   Channel link_;
   Arbiter arbiter_;
   Recovery recovery_;
+  const app::GidEntry own_;  // the connection's
   std::optional<Control> control_;
   Login login_{};
   State state_ = State::kLogin;

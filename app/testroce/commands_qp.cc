@@ -24,7 +24,7 @@ void connect_to(QueuePair& qp, const ib_gid& peer, uint32_t qpn, ib_mtu mtu, uin
                              " is UD: activate qp ID QKEY makes it ready");
   }
   ib_device* device = qp.endpoint->device();
-  qp.endpoint->connect(peer, qpn, mtu, psn, source_index(device, peer));
+  qp.endpoint->connect(peer, qpn, mtu, psn, app::source_gid(device, peer).index);
   qp.ready = true;
   std::printf("qp %u: connected to QPN 0x%06x\n", qp.id, qpn);
 }

@@ -97,7 +97,7 @@ void send_datagrams(Session& session, const Parsed& parsed, const ib_gid& destin
   require_length(qp, parsed.length);
   // Lives as long as the command: what is posted keeps the address.
   const app::AddressHandle address(*qp.endpoint, destination,
-                                   source_index(qp.endpoint->device(), destination));
+                                   app::source_gid(qp.endpoint->device(), destination).index);
   const app::DatagramTarget target{address.get(), qpn, parsed.key};
   run_traffic(session, qp, "send", parsed.count, [&](uint64_t message) {
     app::check(qp.endpoint->post_datagram(filled_slot(qp, message, parsed.length), target),

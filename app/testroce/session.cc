@@ -21,13 +21,6 @@ uint8_t pattern_byte(uint8_t first, uint32_t place) {
   return static_cast<uint8_t>(first + place * 7 + (place >> 8) * 13);
 }
 
-bool is_ipv4(const ib_gid& gid) {
-  static constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::memcmp(gid.raw, kMapped, sizeof kMapped) == 0;
-}
-
-bool is_link_local(const ib_gid& gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
-
 }  // namespace
 
 void fill_pattern(uint8_t* data, uint32_t length, uint8_t first) {
@@ -158,26 +151,12 @@ ib_gid parse_address(const std::string& text) {
   throw std::runtime_error("\"" + text + "\" is no IPv4 or IPv6 address");
 }
 
-int source_index(ib_device* device, const ib_gid& destination) {
-  int link_local = -1;
-  ib_gid gid{};
-  for (int index = 0;; ++index) {
-    const int result = rdma_query_gid(device, 1, index, &gid);
-    if (result == -EINVAL) break;
-    if (result != 0 || is_ipv4(gid) != is_ipv4(destination)) continue;
-    if (is_ipv4(gid) || is_link_local(gid) == is_link_local(destination)) return index;
-    if (is_link_local(gid)) link_local = index;
-  }
-  if (link_local >= 0) return link_local;
-  throw std::runtime_error(std::string(device->name) + " has no IPv4 address: give its port one");
-}
-
 ib_gid own_address(ib_device* device) {
   ib_gid gid{};
   for (int index = 0;; ++index) {
     const int result = rdma_query_gid(device, 1, index, &gid);
     if (result == -EINVAL) break;
-    if (result == 0 && is_ipv4(gid)) return gid;
+    if (result == 0 && app::is_ipv4(gid)) return gid;
   }
   app::check(rdma_query_gid(device, 1, 0, &gid), "rdma_query_gid");
   return gid;

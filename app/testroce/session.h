@@ -119,8 +119,6 @@ class Session {
 void check_group(int result);
 // An address as people write it, IPv4 or IPv6; throws.
 ib_gid parse_address(const std::string& text);
-// The entry of the device's GID table to send to `destination` from; throws.
-int source_index(ib_device* device, const ib_gid& destination);
 // The address under which others find this device: its first IPv4 one, else the link-local one.
 ib_gid own_address(ib_device* device);
 

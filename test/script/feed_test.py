@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""uroce-feed in one process on memory rings: whole streams, losses with and without recovery,
-faults on the wire, checks that do not hold, wrong arguments, signals. Two processes over memif.
+"""uroce-feed in one process on memory rings: whole streams, IPv4 and IPv6 groups, losses with and
+without recovery, faults on the wire, checks that do not hold, wrong arguments, signals. Two
+processes over memif.
 
   feed_test.py UROCE-FEED
 """
@@ -16,6 +17,9 @@ FEED = sys.argv[1]
 PORTS = ['--no-huge', '--no-pci', '--no-shconf', '--no-telemetry', '-m', '256', '-l', '0', '--',
          '--rings', '1', '--port', 'net_ring_u0,address=10.0.0.1/24', '--port',
          'net_ring_u1,address=10.0.0.2/24']
+PORTS6 = [*PORTS[:-3], 'net_ring_u0,address=10.0.0.1/24,address=fd00::1/64', '--port',
+          'net_ring_u1,address=10.0.0.2/24,address=fd00::2/64']
+IPV6 = ['--group-a', 'ff3e::1:1', '--group-b', 'ff3e::1:2', '--control-group', 'ff3e::1:3']
 MESSAGES, TRIGGERS = 10000, 1000
 
 
@@ -54,7 +58,7 @@ def orders(output):
 
 def sides(output):
     """[(wins, gaps)] of A and B."""
-    return [numbers(rf'trader: {side} 239.1.1.\d: .* (\d+) wins, (\d+) gaps', output)
+    return [numbers(rf'trader: {side} \S+: .* (\d+) wins, (\d+) gaps', output)
             for side in 'AB']
 
 
@@ -73,6 +77,35 @@ def what_both_sides_lose_is_recovered():
     assert orders(output) == TRIGGERS, output
     for wins, gaps in sides(output):
         assert wins > 0 and gaps >= recovered, output
+
+
+def groups_may_be_ipv6():
+    """Without an address of that family but the link-local ones, and with others."""
+    for ports, trader in (((), 'trader fe80::'), (('--', *PORTS6), 'trader fd00::2: ')):
+        output = stream('--inject-loss', '5', *IPV6, *ports)
+        delivered, recovered, lost = totals(output)
+        assert delivered + recovered == MESSAGES and recovered > 0 and lost == 0, output
+        assert orders(output) == TRIGGERS and trader in output, output
+        for wins, gaps in sides(output):
+            assert wins > 0 and gaps > 0, output
+        assert 'to A ff3e::1:1 and B ff3e::1:2, ' in output, output
+
+
+def groups_may_be_of_both_families():
+    output = stream('--inject-loss', '5', *IPV6[:2], '--', *PORTS6)
+    assert sum(totals(output)[:2]) == MESSAGES and 'trader 10.0.0.2: ' in output, output
+    for wins, gaps in sides(output):
+        assert wins > 0 and gaps > 0, output
+
+
+def a_feed_may_be_of_one_source():
+    """A is heard from the exchange alone; of B nothing is: another source is wanted there."""
+    for a, b in (('10.0.0.1@239.1.1.1', '10.0.0.77@239.1.1.2'),
+                 ('fd00::1@ff3e::1:1', 'fd00::77@ff3e::1:2')):
+        output = stream('--patience-us', '100000', '--group-a', a, '--group-b', b, '--', *PORTS6)
+        assert totals(output) == [MESSAGES, 0, 0] and orders(output) == TRIGGERS, output
+        (wins_a, gaps_a), (wins_b, gaps_b) = sides(output)
+        assert [wins_a, gaps_a, wins_b, gaps_b] == [MESSAGES, 0, 0, MESSAGES], output
 
 
 def without_recovery_it_is_lost():
@@ -144,7 +177,11 @@ def wrong_arguments_are_named():
         (('both', '--inject-loss', '95'), '--inject-loss: Value 95 not in range 0'),
         (('both', '--messages', 'many'), '--messages: Value many not in range 1'),
         (('both', '--history', '100'), '--history: 100 is no power of two'),
-        (('both', '--group-a', '10.0.0.1'), '--group-a: 10.0.0.1 is no IPv4 group'),
+        (('both', '--group-a', '10.0.0.1'), '--group-a: "10.0.0.1" names 10.0.0.1, which is'),
+        (('both', '--group-b', 'feed-b'), '--group-b: "feed-b" names no group: write 239.1.1.1, '),
+        (('both', '--group-a', '10.0.0.1@ff3e::1'), '--group-a: "10.0.0.1@ff3e::1" mixes IPv4 and'),
+        (('exchange', '--group-a', '10.0.0.1@239.1.1.1', '--', '-l', '0'), 'name the group alone'),
+        (('both', '--control-group', '10.0.0.1@239.1.1.3'), '--control-group: "10.0.0.1@239.1.1.3'),
         (('both', '--group-b', '239.1.1.1'), '--group-a, --group-b and --control-group must be'),
         (('both', '--traders', '2'), '--traders: in one process there is one'),
         (('exchange',), "EAL's arguments are missing: -- --vdev="),
@@ -180,7 +217,8 @@ def a_signal_ends_it():
     assert exchange.returncode == 1 and rest == 'uroce-feed: interrupted\n', rest
 
 
-for test in (a_stream_arrives_whole, what_both_sides_lose_is_recovered,
+for test in (a_stream_arrives_whole, what_both_sides_lose_is_recovered, groups_may_be_ipv6,
+             groups_may_be_of_both_families, a_feed_may_be_of_one_source,
              without_recovery_it_is_lost, each_message_may_be_a_trigger, a_lossy_wire_is_borne,
              two_processes_over_memif, a_check_that_does_not_hold_is_a_failure,
              wrong_arguments_are_named, who_finds_nobody_says_so, a_signal_ends_it):

@@ -4,8 +4,8 @@
 
   feed_veth_test.py UROCE-FEED
 
-Joined by bridges, one for each feed: ports shared with the kernel and of our own, both feeds on one
-port and on two, one trader and two, packets withheld from both feeds.
+Joined by bridges, one for each feed: ports shared with the kernel and of our own, IPv4 and IPv6,
+both feeds on one port and on two, one trader and two, packets withheld from both feeds.
 """
 import os
 import re
@@ -17,6 +17,11 @@ FEED = sys.argv[1]
 CPUS = sorted(os.sched_getaffinity(0))
 SECONDS = 60  # longest that a run may take
 MESSAGES, TRIGGERS = 5000, 500
+GROUPS6 = ['--group-a', 'ff3e::1:1', '--group-b', 'ff3e::1:2', '--control-group', 'ff3e::1:3']
+
+
+def address(port, end, ipv6):
+    return f'fd00:9:{port}::{end + 1}/64' if ipv6 else f'10.9.{port}.{end + 1}/24'
 
 
 def ip(*words):
@@ -26,7 +31,8 @@ def ip(*words):
 class Network:
     """A namespace for each end and one for the bridges. They take all that is in them along."""
 
-    def __init__(self, ends, ports, shared):
+    def __init__(self, ends, ports, shared, ipv6=False):
+        self.ipv6 = ipv6
         self.names = [f'uroce-feed-{end}-{os.getpid()}' for end in range(ends)]
         self.middle = f'uroce-feed-m-{os.getpid()}'
         try:
@@ -49,7 +55,8 @@ class Network:
                 ip(f'netns exec {name} sysctl -qw net.ipv6.conf.v{port}.disable_ipv6=1')
             ip(f'-n {name} link set v{port} up')
             if shared:
-                ip(f'-n {name} addr add 10.9.{port}.{end + 1}/24 dev v{port}')
+                nodad = ' nodad' if self.ipv6 else ''
+                ip(f'-n {name} addr add {address(port, end, self.ipv6)} dev v{port}{nodad}')
 
     def remove(self):
         for name in (*self.names, self.middle):
@@ -58,14 +65,14 @@ class Network:
 
 def start(network, end, role, ports, shared, options):
     command = ['ip', 'netns', 'exec', network.names[end], FEED, role, '--wait', '10', *options,
-               '--', '--no-huge', '--no-pci', '-m', '256', '--no-shconf', '--no-telemetry',
-               '--lcores', f'0@{CPUS[end % len(CPUS)]}']
+               *(GROUPS6 if network.ipv6 else []), '--', '--no-huge', '--no-pci', '-m', '256',
+               '--no-shconf', '--no-telemetry', '--lcores', f'0@{CPUS[end % len(CPUS)]}']
     own = ['--']
     for port in range(ports):
         command.append(f'--vdev=net_af_packet{port},iface=v{port},framesz=2048,blocksz=4096,'
                        'framecnt=1024')
         own += ['--port', f'net_af_packet{port}' + (
-            '' if shared else f',own,address=10.9.{port}.{end + 1}/24')]
+            '' if shared else f',own,address={address(port, end, network.ipv6)}')]
     return subprocess.Popen(command + own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True)
 
@@ -154,11 +161,13 @@ def main():
     if os.geteuid() != 0:
         print('needs root: network namespaces and packet sockets')
         sys.exit(77)
-    for title, ends, ports, shared in (('shared ports', 2, 1, True),
-                                       ('own ports, a port for each feed', 2, 2, False),
-                                       ('own ports, two traders', 3, 1, False)):
+    for title, ends, ports, shared, ipv6 in (
+            ('shared ports', 2, 1, True, False), ('shared ports, IPv6', 2, 1, True, True),
+            ('own ports, a port for each feed', 2, 2, False, False),
+            ('own ports, a port for each feed, IPv6', 2, 2, False, True),
+            ('own ports, two traders', 3, 1, False, False)):
         begin = time.monotonic()
-        network = Network(ends, ports, shared)
+        network = Network(ends, ports, shared, ipv6)
         try:
             exchange, *traders = run(network, ports, shared)
         finally:

@@ -39,17 +39,6 @@ void check_group(int result) {
   if (result != 0) throw std::runtime_error(uroce_error());
 }
 
-bool is_ipv4(const ib_gid& gid) { return gid.raw[10] == 0xff && gid.raw[0] == 0; }
-
-// An address of the family that is not link-local.
-int gid_index(ib_device* device, bool ipv4) {
-  ib_gid gid{};
-  for (int i = 0; ib_query_gid(device, 1, i, &gid) == 0; ++i) {
-    if (is_ipv4(gid) == ipv4 && gid.raw[0] != 0xfe) return i;
-  }
-  throw std::runtime_error("the port has no address of the group's family");
-}
-
 app::EndpointOptions options() {
   app::EndpointOptions result;
   result.type = IB_QPT_UD;
@@ -63,7 +52,7 @@ class Member {
   Member(ib_device* device, const std::string& group)
       : group_(group),
         end_(device, options()),
-        ah_(end_, gid_of(group), gid_index(device, is_ipv4(gid_of(group)))) {
+        ah_(end_, gid_of(group), app::source_gid(device, gid_of(group)).index) {
     end_.activate(kQkey);
     for (uint32_t i = 0; i < kRecvs; ++i) end_.post_recv(i * kSlotBytes, kSlotBytes, i);
   }
