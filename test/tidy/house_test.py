@@ -212,6 +212,8 @@ class HouseRules(unittest.TestCase):
             self.assertIn(said, found[0])
         lost = {**good, man_pages.PAGES + 'ib_go.3': None}
         self.assertIn('no page', self.breaches(man_pages.breaches, lost)[0])
+        ours = {**good, 'include/uroce/multicast.h': 'int uroce_go(const char* text);\n'}
+        self.assertIn('uroce_go has no page', self.breaches(man_pages.breaches, ours)[0])
 
 
 if __name__ == '__main__':
