@@ -300,7 +300,7 @@ TEST_F(Requester, AFenceWithoutReadsHoldsNothingBack) {
   EXPECT_EQ(requests().size(), 2u);
 }
 
-TEST_F(Requester, TheWindowStopsSendingAndItsLastPacketAsks) {
+TEST_F(Requester, TheWindowStopsSendingAndItsLastPacketAsks) {  // case 92
   make(QpType::kRc, false, PathMtu::k256);
   post(WrOpcode::kSend, 256);
   post(WrOpcode::kSend, 2 * kUnackedPsnsMax * 256);

@@ -236,7 +236,7 @@ TEST_F(ResponderTest, ABurstOfSendsGetsOneAck) {
   EXPECT_EQ(recv_completions().size(), 40u);
 }
 
-TEST_F(ResponderTest, OnlyWhatAsksIsAcknowledgedAMiddleToo) {
+TEST_F(ResponderTest, OnlyWhatAsksIsAcknowledgedAMiddleToo) {  // case 92
   post_recv(0, 4096);
   auto packets = message(false, pattern(3000));
   packets[2].ack_request = false;

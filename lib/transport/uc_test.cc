@@ -234,7 +234,7 @@ TEST_F(UcReceiver, SendsAndWritesArriveWholeAndNobodyAnswers) {
   EXPECT_EQ(counters.rx_write_requests.value(), 2u);
 }
 
-// The sender of AckReq on UC gets none.
+// The sender of AckReq on UC gets none. case 92
 TEST_F(UcReceiver, AckReqIsIgnored) {
   post_two();
   PeerPacket p = part(Opcode::kUcSendOnly, 0x500, 4);

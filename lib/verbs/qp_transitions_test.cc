@@ -155,6 +155,22 @@ TEST_F(QpPacketsTest, TheExpectedPsnFollowsTheMessages) {
   EXPECT_EQ(attr.sq_psn, 8u);
 }
 
+// Case 20.
+TEST_F(QpPacketsTest, EachRnrTimerCodeIsGivenBack) {
+  const auto [a, b] = connected();
+  (void)b;
+  for (const int code : {0, 1, 12, 31}) {
+    ib_qp_attr attr{};
+    attr.qp_state = IB_QPS_RTS;
+    attr.min_rnr_timer = static_cast<__u8>(code);
+    ASSERT_EQ(ib_modify_qp(a, &attr, IB_QP_STATE | IB_QP_MIN_RNR_TIMER), 0);
+    ib_qp_init_attr made{};
+    attr = {};
+    ASSERT_EQ(ib_query_qp(a, &attr, 0, &made), 0);
+    EXPECT_EQ(attr.min_rnr_timer, code);
+  }
+}
+
 // QP-32.
 TEST_F(QpPacketsTest, NobodyAnswersForAQueuePairThatHasGone) {
   const auto [a, b] = connected();
