@@ -189,7 +189,7 @@ class TestBed {
       rx.length = static_cast<uint32_t>(frame.bytes.size());
       rx.looped = true;
       rx.icrc_good = frame.icrc_good;
-      rx.arrival.at = clock();
+      rx.arrival = clock();
       seats_[index]->engine().handle_frames(clock(), {&rx, 1});
       engine::Handoff out[8];
       while (const size_t count = seats_[index]->engine().poll_handoff(out)) {

@@ -50,7 +50,7 @@ wire::ParseOptions options_of(const EngineConfig& config, const RxFrame& frame) 
 void hand_off(EngineState& engine, const RxFrame& frame, uint32_t to, bool icrc_good) {
   HandoffRing& ring = engine.handoffs;
   if (ring.tail - ring.head == ring.size) return engine.drops.count(Drop::kHandoffFull);
-  ring.entries[ring.tail++ & (ring.size - 1)] = {frame.token, to, icrc_good, frame.arrival};
+  ring.entries[ring.tail++ & (ring.size - 1)] = {frame.token, to, icrc_good, frame.receive_time()};
   ++engine.counters.handed_off;
 }
 
@@ -184,13 +184,13 @@ void execute_multicast(EngineState& engine, Packet& packet) {
 void deliver(EngineState& engine, QpContext& qp, const Packet& packet) {
   const wire::OpcodeInfo& opcode = *packet.parsed.info;
   if (qp.type == QpType::kUc) {
-    transport::receive_unreliable(qp, engine.env, packet.parsed, packet.frame->arrival);
+    transport::receive_unreliable(qp, engine.env, packet.parsed, packet.frame->receive_time());
   } else if (!is_reliable(qp.type)) {
-    transport::receive_datagram(qp, engine.env, packet.parsed, packet.frame->arrival);
+    transport::receive_datagram(qp, engine.env, packet.parsed, packet.frame->receive_time());
   } else if (opcode.has(wire::kResponse)) {
     transport::receive_response(qp, engine.env, packet.parsed);
   } else {
-    transport::receive_request(qp, engine.env, packet.parsed, packet.frame->arrival);
+    transport::receive_request(qp, engine.env, packet.parsed, packet.frame->receive_time());
   }
 }
 

@@ -364,7 +364,9 @@ inline size_t TestDevice::input(uint32_t index) {
     frame.icrc_good = arrival.icrc_good;
     frame.looped = arrival.looped;
     frame.token = Token{frames.size()};
-    frame.arrival = arrival.time.value_or(ReceiveTime{now});
+    const ReceiveTime time = arrival.time.value_or(ReceiveTime{now});
+    frame.arrival = time.at;
+    frame.stamped = time.hardware;
     frames.push_back(frame);
   }
   if (!frames.empty()) engines[index]->handle_frames(now, frames);

@@ -258,7 +258,7 @@ TEST_F(EngineTest, SteadyStateAllocatesNothing) {
           RxFrame frame;
           frame.bytes = slots[i].room;
           frame.length = slots[i].length;
-          frame.arrival.at = wire.now();
+          frame.arrival = wire.now();
           if (slots[i].route != Route::kWire) {
             frame.looped = true;
             engines[side]->handle_frames(wire.now(), {&frame, 1});

@@ -49,7 +49,7 @@ bool deliver(EngineState& engine, QpContext& qp, const RxFrame& frame,
     if (refusal == Drop::kPkey) ++qp.pkey_violations;
     engine.drops.count(refusal);
   } else if (!is_own_echo(qp, frame, parsed)) {
-    transport::receive_datagram(qp, engine.env, parsed, frame.arrival);
+    transport::receive_datagram(qp, engine.env, parsed, frame.receive_time());
   }
   return true;
 }

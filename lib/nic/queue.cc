@@ -45,7 +45,7 @@ constexpr uint64_t kTellingFlags =
 
 // Field by field into place: a frame that is put together elsewhere and copied costs more than all
 // the rest of the receive path.
-void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, ReceiveTime arrival) {
+void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, Time now) {
   frame.bytes = rte_pktmbuf_mtod(mbuf, const uint8_t*);
   frame.length = rte_pktmbuf_data_len(mbuf);
   frame.vlan_tci = 0;
@@ -54,8 +54,9 @@ void describe(RxFrame& frame, const rte_mbuf* mbuf, uint64_t marks, ReceiveTime 
   frame.udp_checksum = ChecksumVerdict::kUnknown;
   frame.icrc_good = false;
   frame.looped = false;
+  frame.stamped = false;
   frame.token = token_of(mbuf, marks);
-  frame.arrival = arrival;
+  frame.arrival = now;
   const uint64_t flags = mbuf->ol_flags;
   if (((flags & kTellingFlags) | marks) == 0) return;
   if ((marks & kLoopedMark) != 0) {
@@ -88,7 +89,7 @@ uint32_t Queue::receive(Time now, std::span<RxFrame> out) {
 uint32_t Queue::take_local(Time now, std::span<RxFrame> out) {
   const uint32_t count = std::min(local_count_, static_cast<uint32_t>(out.size()));
   for (uint32_t i = 0; i < count; ++i) {
-    describe(out[i], local_[local_first_], kLoopedMark, {now});
+    describe(out[i], local_[local_first_], kLoopedMark, now);
     local_first_ = (local_first_ + 1) % kLocalCapacity;
   }
   local_count_ -= count;
@@ -126,7 +127,7 @@ uint32_t Queue::take_burst(Time now, std::span<RxFrame> out) {
         continue;
       }
     }
-    describe(out[count++], mbuf, marks, {now});
+    describe(out[count++], mbuf, marks, now);
   }
   counters_.rx_bytes.add(bytes);
   if (settings_.stamps.clock != nullptr) [[unlikely]]
@@ -144,7 +145,8 @@ void Queue::take_stamps(Time now, std::span<RxFrame> frames) {
     const rte_mbuf* mbuf = mbuf_of(frame.token);
     if ((mbuf->ol_flags & stamps.flag) == 0) continue;
     const uint64_t stamp = *RTE_MBUF_DYNFIELD(mbuf, stamps.field_offset, const uint64_t*);
-    frame.arrival = {std::min(clock_line_.time_of(stamp), now), true};
+    frame.arrival = std::min(clock_line_.time_of(stamp), now);
+    frame.stamped = true;
   }
 }
 
@@ -330,7 +332,8 @@ void Queue::drop_reference(Token token) { rte_pktmbuf_free(mbuf_of(token)); }
 
 RxFrame Queue::frame_of(Token token, ReceiveTime arrival) {
   RxFrame frame;
-  describe(frame, mbuf_of(token), static_cast<uint64_t>(token) & kMarks, arrival);
+  describe(frame, mbuf_of(token), static_cast<uint64_t>(token) & kMarks, arrival.at);
+  frame.stamped = arrival.hardware;
   return frame;
 }
 

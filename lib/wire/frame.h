@@ -30,9 +30,14 @@ struct RxFrame {
   ChecksumVerdict udp_checksum = ChecksumVerdict::kUnknown;
   bool icrc_good = false;  // verified before: handed over by another engine
   bool looped = false;     // never left this host: came by Route::kLocal or kBoth
+  bool stamped = false;    // the time is the port's; else that of the burst that brought it
   Token token{};
-  ReceiveTime arrival{};
+  Time arrival{};
+
+  ReceiveTime receive_time() const { return {arrival, stamped}; }
 };
+// The flags fill one word, which a port clears with one store; a burst of frames is 20 cache lines.
+static_assert(sizeof(RxFrame) == 40);
 
 // Where a frame that the core made goes: to the port, back into this device, or both.
 enum class Route : uint8_t { kWire, kLocal, kBoth };

@@ -170,7 +170,7 @@ class End {
       RxFrame rx;
       rx.bytes = frame.bytes.data();
       rx.length = static_cast<uint32_t>(frame.bytes.size());
-      rx.arrival.at = now;
+      rx.arrival = now;
       engine_->handle_frames(now, {&rx, 1});
     }
     if (engine_->poll_timeout() <= now) engine_->handle_timeout(now);

@@ -96,7 +96,7 @@ RxFrame Host::to_engine(std::span<const uint8_t> frame, bool looped) const {
   RxFrame rx;
   rx.bytes = frame.data();
   rx.length = static_cast<uint32_t>(frame.size());
-  rx.arrival.at = world_.now();
+  rx.arrival = world_.now();
   rx.looped = looped;
   return rx;
 }

@@ -79,7 +79,7 @@ void Core::handle(Frame& frame, bool looped, bool icrc_good, Time now) {
   rx.looped = looped;
   rx.icrc_good = icrc_good;
   rx.token = Token{reinterpret_cast<uint64_t>(&frame)};
-  rx.arrival.at = now;
+  rx.arrival = now;
   seat_.engine().handle_frames(now, {&rx, 1});
   engine::Handoff out[8];
   while (const size_t count = seat_.engine().poll_handoff(out)) {
