@@ -134,11 +134,15 @@ void take_rnr_nak(QpContext& qp, TransportEnv& env, Psn psn, uint8_t timer_code)
     env.drops->count(Drop::kStaleAcknowledge);
     return;
   }
+  const bool was_recovering = req.recovering;
   ++env.counters->rnr_nak_received;
-  acknowledge(qp, env, psn);
+  const uint32_t kept = acknowledge(qp, env, psn);
   if (!alive(qp)) return;
   if (qp.attributes.rnr_retry != 7) {
     if (req.rnr_left == 0) {
+      // The oldest request would fail for the refused one. A READ that lacks its answer is asked
+      // for first; the refusal comes again.
+      if (kept != 0) return imply_nak(qp, env, was_recovering);
       give_up(qp, env, WcStatus::kRnrRetryExcErr, psn);
       return;
     }

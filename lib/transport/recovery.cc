@@ -19,8 +19,9 @@
 //              and the peer has to show once more that it keeps.
 //   refused    After an RNR NAK: the refused packet alone, and the rest when it has been taken.
 //
-// What is lost without a NAK is the probe's business (tail_probe.h). Progress after a probe says
-// that all before the probe has arrived or is lost, so it is followed by a recovery at once.
+// What is lost without a NAK is the probe's business (tail_probe.h). Progress after a probe is
+// taken to say that all before the probe has arrived or is lost, so it is followed by a recovery at
+// once. Where the peer was only slow, that sends needlessly; the measure has learned, and it ends.
 #include "transport/recovery.h"
 
 #include "transport/requester.h"

@@ -269,5 +269,27 @@ TEST_F(RnrWait, WhatTheRnrNakConfirmsIsNotSentAgain) {
   EXPECT_EQ(again[0].frame.psn, kLocalPsn + 1);
 }
 
+// What fails is the request that was refused, once all before it have ended.
+TEST_F(RnrWait, TheLastRefusalBehindAnUnfinishedReadDoesNotFailTheRead) {
+  qp->attributes.rnr_retry = qp->req.rnr_left = 0;
+  post_send({.opcode = WrOpcode::kRdmaRead, .sges = {sge(0, 1024)}, .wr_id = 1});
+  post_send({.opcode = WrOpcode::kSend, .sges = {sge(4096, 8)}, .wr_id = 2});
+  ASSERT_EQ(requests().size(), 2u);
+  rnr(kLocalPsn + 1, 1);
+  EXPECT_TRUE(send_completions().empty());
+  const std::vector<Sent> again = requests();
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].opcode(), Opcode::kRcReadRequest);
+  response({.opcode = Opcode::kRcReadResponseOnly,
+            .psn = kLocalPsn,
+            .payload = std::vector<uint8_t>(1024, 0x5a),
+            .aeth = {Aeth::kAckNoCredits, 0}});
+  rnr(kLocalPsn + 1, 1);
+  const std::vector<Cqe> ended = send_completions();
+  ASSERT_EQ(ended.size(), 2u);
+  EXPECT_EQ(ended[0].status, WcStatus::kSuccess);
+  EXPECT_EQ(ended[1].status, WcStatus::kRnrRetryExcErr);
+}
+
 }  // namespace
 }  // namespace uroce::transport

@@ -4,10 +4,13 @@
 // A loss is named by the packets that arrive behind it. When there are none (the last packet, the
 // last ACK, the NAK itself was lost), only the ACK timer is left, which is milliseconds to seconds
 // long. So a queue pair measures its round trip: from a packet that asks for an ACK (the very first
-// time: from any packet) to the progress past it, one sample at a time, never of a packet that was
-// sent twice (Karn), smoothed as TCP does (an eighth of the difference, a quarter for the
-// variation). After two round trips, four variations and a floor without progress it sends two
-// packets again:
+// time: from any packet) to the progress past it, one sample at a time, smoothed as TCP does (an
+// eighth of the difference, a quarter for the variation). What a recovery sends again is no measure
+// (Karn). A probe does not end one, though it may send the very packet again: the time since the
+// first copy left is never too short, and a round trip that has become longer than the wait for a
+// probe could not be learned otherwise.
+//
+// After two round trips, four variations and a floor without progress two packets are sent again:
 //
 //   the oldest   If the peer lacks it, this is the repair. If it has it, its answer to a duplicate
 //                says what it has executed: everything behind is lost. Of a READ: its rest.
@@ -64,7 +67,6 @@ void probe(QpContext& qp, TransportEnv& env) {
   }
   if (req.probes < kProbeDoublingsMax) ++req.probes;
   req.probe_deadline = probe_time(req, env.now);
-  req.sample_sent = kNever;
   req.repair_end = req.max_psn;
   req.out_of_turn = kOldestPacket;
   if (!refused && newest_is_another(qp)) req.out_of_turn |= kNewestPacket;

@@ -33,6 +33,7 @@ constexpr uint32_t kPd = 7;
 constexpr Key kKey{0x0102};
 constexpr Psn kFirstPsn{0xFFFE00};  // wraps on the way
 constexpr Duration kGiveUp = std::chrono::seconds(60);
+constexpr Duration kGrowsAt = std::chrono::milliseconds(1);
 
 struct Flying {
   Time arrival;
@@ -42,8 +43,11 @@ struct Flying {
 // One direction of the link.
 class Wire {
  public:
-  Wire(Duration one_way, uint32_t loss_ppm, uint64_t seed)
-      : one_way_(one_way), loss_ppm_(loss_ppm), random_(seed) {}
+  Wire(const GoodputCase& c, uint64_t seed)
+      : one_way_(c.round_trip / 2),
+        longer_one_way_(c.longer_round_trip / 2),
+        loss_ppm_(c.loss_ppm),
+        random_(seed) {}
 
   bool has_room(Time now) const {
     return Time(Duration(busy_until_ps_ / 1000)) <= now + kQueueAhead;
@@ -53,7 +57,9 @@ class Wire {
     const int64_t start_ps = std::max(busy_until_ps_, now.time_since_epoch().count() * 1000);
     busy_until_ps_ = start_ps + int64_t{length + kFrameOverheadBytes} * kPicosecondsPerByte;
     if (random_.below(1'000'000) < loss_ppm_) return;
-    const Time arrival = Time(Duration((busy_until_ps_ + 999) / 1000)) + one_way_;
+    const bool longer = longer_one_way_ != Duration{} && now >= Time(kGrowsAt);
+    const Time arrival =
+        Time(Duration((busy_until_ps_ + 999) / 1000)) + (longer ? longer_one_way_ : one_way_);
     flying.push_back({arrival, {bytes, bytes + length}});
   }
   Time next_arrival() const { return flying.empty() ? kNever : flying.front().arrival; }
@@ -62,6 +68,7 @@ class Wire {
 
  private:
   const Duration one_way_;
+  const Duration longer_one_way_;
   const uint32_t loss_ppm_;
   Random random_;
   int64_t busy_until_ps_ = 0;
@@ -250,8 +257,8 @@ Goodput measure_goodput(const GoodputCase& c) {
   const uint64_t messages = c.total_bytes / c.message_bytes;
   End left(1, requester_config(c.parties), depth);
   End right(2, responder_config(c.parties), 8);
-  Wire there(c.round_trip / 2, c.loss_ppm, 2 * c.seed);
-  Wire back(c.round_trip / 2, c.loss_ppm, 2 * c.seed + 1);
+  Wire there(c, 2 * c.seed);
+  Wire back(c, 2 * c.seed + 1);
   if (!left.connect(2, c.mtu) || !right.connect(1, c.mtu)) return {.failure = "no connection"};
   fill(left.memory);
   Time now{};

@@ -25,6 +25,7 @@ struct GoodputCase {
   uint32_t loss_ppm = 0;  // of all frames of either direction
   uint32_t message_bytes = 1u << 20;
   Duration round_trip = std::chrono::microseconds(10);  // of the link, without the packets' time
+  Duration longer_round_trip{};  // from the second millisecond on; 0: as before
   PathMtu mtu = PathMtu::k4096;
   uint64_t total_bytes = 32u << 20;
   uint64_t seed = 1;

@@ -58,6 +58,24 @@ TEST(Goodput, ToAStrictPeerItIsNeverWorseThanPlainGoBackN) {
   }
 }
 
+// Another path, or a flow that has come: nothing is lost, and after a moment nothing is sent again.
+TEST(Goodput, ARoundTripThatGrowsCostsAMomentOnly) {
+  for (const Parties parties : {Parties::kBothUroce, Parties::kStrictPeer}) {
+    for (const int64_t longer_us : {30, 40, 100, 1000}) {
+      GoodputCase c = at(parties, 0, 10);
+      c.message_bytes = 64 << 10;
+      c.total_bytes = 128 << 20;
+      c.longer_round_trip = std::chrono::microseconds(longer_us);
+      const Goodput ours = measure_goodput(c);
+      c.parties = Parties::kPlainGoBackN;
+      const Goodput plain = measure_goodput(c);
+      EXPECT_EQ(ours.failure, "");
+      EXPECT_GE(ours.gbit_per_s, 0.94 * plain.gbit_per_s) << longer_us;
+      EXPECT_LT(ours.sent_again, ours.frames_sent / 20) << longer_us;
+    }
+  }
+}
+
 TEST(Goodput, ACaseHasOneResult) {
   const GoodputCase c = at(Parties::kBothUroce, 30'000, 10);
   EXPECT_EQ(measure_goodput(c).elapsed, measure_goodput(c).elapsed);
