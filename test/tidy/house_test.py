@@ -200,11 +200,14 @@ class HouseRules(unittest.TestCase):
                 '.BI "int ib_go(struct ib_qp *" qp );\n.fi\n' + ''.join(
                     f'.SH "{section}"\nWords.\n' for section in man_pages.SECTIONS[2:]))
         good = {'include/uroce/ib_qp.h': 'int ib_go(struct ib_qp* qp);\n',
-                man_pages.BUILD: "'ib_go.3'", man_pages.PAGES + 'ib_go.3': page}
+                man_pages.BUILD: "'man3/ib_go.3'", man_pages.PAGES + 'ib_go.3': page,
+                man_pages.README: 'man -M doc/man ib_go\n'}
         self.assertEqual([], self.breaches(man_pages.breaches, good))
         for name, text, said in (
                 ('include/uroce/ib_qp.h', 'int ib_go(struct ib_qp* qp, int how);\n', 'header says'),
                 (man_pages.BUILD, '', 'does not install'),
+                (man_pages.README, 'man ib_go\n', 'does not show man -M'),
+                (man_pages.README, 'man -M doc/man ib_goes\n', 'there is no doc/man/man3/ib_goes'),
                 (man_pages.PAGES + 'ib_go.3', page.replace('THREADS', 'BUGS'), 'sections'),
                 (man_pages.PAGES + 'ib_go.3', page + '.nosuchrequest\n', 'groff')):
             found = self.breaches(man_pages.breaches, {**good, name: text})

@@ -6,7 +6,9 @@
 
 Every call that the headers of queues, groups and feeds declare has a page; each page has its
 sections, shows every name of its first line with the header's prototype, is installed, and is
-rendered by groff without a warning. A page "x.3" may lead to another one by ".so man3/y.3".
+rendered by groff without a warning. A page "x.3" may lead to another one by ".so man3/y.3": the
+pages lie as man looks for them, so that a clone shows them as well. README.md says how, with a page
+that is there.
 """
 import pathlib
 import re
@@ -17,7 +19,9 @@ import sys
 import tree
 
 HEADERS = ('ib_multicast', 'ib_qp', 'ib_cq', 'ib_srq', 'ib_xrc', 'multicast')
-PAGES = 'doc/man/'
+ROOT = 'doc/man'
+PAGES = f'{ROOT}/man3/'
+README = 'README.md'
 BUILD = 'doc/man/meson.build'
 SECTIONS = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'RETURN VALUE', 'ERRORS', 'THREADS', 'SEE ALSO']
 
@@ -77,6 +81,15 @@ def page_breaches(file):
     return found + [f'{file.name}:1: groff: {line}' for line in warnings.splitlines()]
 
 
+def readme_breaches(whole):
+    file = whole.by_name.get(README)
+    shown = re.search(r'\bman -M (\S+) (\w+)', file.text) if file else None
+    if shown is None:
+        return [f'{README}:1: does not show man -M {ROOT} NAME']
+    name = f'{shown[1]}/man3/{shown[2]}.3'
+    return [] if name in whole.by_name else [f'{README}:1: there is no {name} for {shown[0]}']
+
+
 def breaches(whole):
     calls = declared(whole)
     pages = [file for file in whole.files
@@ -93,11 +106,11 @@ def breaches(whole):
         stem = file.name[len(PAGES):-len('.3')]
         if stem not in calls:
             found.append(f'{file.name}:1: no header declares it')
-        if f"'{stem}.3'" not in build:
+        if f"'man3/{stem}.3'" not in build:
             found.append(f'{BUILD}:1: does not install {stem}.3')
         if not file.text.startswith('.so '):
             found += page_breaches(file)
-    return found
+    return found + readme_breaches(whole)
 
 
 def main():
