@@ -18,9 +18,12 @@ constexpr ChannelShape kShape{.name = "a feed",
                               .sends = 16};
 constexpr uint32_t kLostRanges = 1 << 16;
 
-int read_packet(void*, const void* data, uint32_t length, uint64_t* sequence, uint32_t* count) {
+// `context`: the number of the last message.
+int read_packet(void* context, const void* data, uint32_t length, uint64_t* sequence,
+                uint32_t* count) {
   FeedHeader header{};
   if (!read_feed({static_cast<const uint8_t*>(data), length}, header)) return -1;
+  if (!is_within(header, *static_cast<const uint64_t*>(context))) return -1;
   *sequence = header.sequence;
   *count = header.header.count;
   return 0;
@@ -40,9 +43,9 @@ double late_us(const uroce_feed_side_statistics& side, uint64_t copies, uint32_t
 
 void print_side(char letter, const std::string& name, const uroce_feed_side_statistics& side) {
   std::printf("trader: %c %s: %" PRIu64 " packets, %" PRIu64 " wins, %" PRIu64 " gaps, %" PRIu64
-              " repeats, %" PRIu64 " stale, %" PRIu64 " unreadable; ",
+              " repeats, %" PRIu64 " stale, %" PRIu64 " overdue, %" PRIu64 " unreadable; ",
               letter, name.c_str(), side.packets, side.wins, side.gaps, side.repeats, side.stale,
-              side.unreadable);
+              side.overdue, side.unreadable);
   if (side.losses == 0) {
     std::printf("never second\n");
   } else {
@@ -64,6 +67,8 @@ Arbiter::Arbiter(ib_device* const (&devices)[2], const Options& options) {
   }
   uroce_feed_attr attr{};
   attr.reader = read_packet;
+  attr.reader_context = &last_;
+  attr.jump_max = kMessagesMax;  // the reader knows the end
   attr.lost_ranges = kLostRanges;
   attr.patience_ns = uint64_t{options.patience_us} * 1000;
   uroce_feed* feed = nullptr;
@@ -71,7 +76,12 @@ Arbiter::Arbiter(ib_device* const (&devices)[2], const Options& options) {
   feed_.reset(feed);
 }
 
-void Arbiter::start(uint64_t first_sequence) { uroce_feed_restart(feed_.get(), first_sequence); }
+void Arbiter::start(uint64_t first, uint64_t last) {
+  last_ = last;
+  uroce_feed_restart(feed_.get(), first);
+}
+
+void Arbiter::end() { uroce_feed_restart(feed_.get(), 0); }
 
 bool Arbiter::collect(int side) {
   sides_[side]->channel.collect();

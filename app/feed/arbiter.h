@@ -22,8 +22,10 @@ class Arbiter {
   // `devices`: of A and of B. Joins both groups; what comes waits until start().
   Arbiter(ib_device* const (&devices)[2], const Options& options);
 
-  // Messages count from this number on.
-  void start(uint64_t first_sequence);
+  // Messages count from the first number to the last.
+  void start(uint64_t first, uint64_t last);
+  // Nothing is looked at any more: the statistics are complete.
+  void end();
 
   // Takes what has come on a side; false: nothing waits there.
   bool collect(int side);
@@ -53,6 +55,7 @@ class Arbiter {
   };
 
   std::unique_ptr<Side> sides_[2];
+  uint64_t last_ = 0;
   std::unique_ptr<uroce_feed, Destroy> feed_;
 };
 

@@ -78,8 +78,9 @@ Failures check_sides(const uroce_feed_statistics& statistics, uint64_t wanted) {
   Failures failures;
   for (int i = 0; i < UROCE_FEED_SIDES; ++i) {
     const uroce_feed_side_statistics& side = statistics.side[i];
-    expect_equal(failures, side.wins + side.losses + side.gaps, wanted,
-                 std::string("wins, losses and gaps of side ") + (i == UROCE_FEED_A ? "A" : "B"));
+    expect_equal(
+        failures, side.wins + side.losses + side.overdue + side.gaps, wanted,
+        std::string("wins, losses, overdue and gaps of side ") + (i == UROCE_FEED_A ? "A" : "B"));
   }
   expect_equal(failures, statistics.delivered + statistics.lost, wanted,
                "messages that the arbiter delivered or lost");

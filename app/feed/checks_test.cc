@@ -120,7 +120,8 @@ TEST(CheckSides, EachSideBringsEachMessageOrHasAGap) {
   statistics.side[UROCE_FEED_A].losses = 1;
   statistics.side[UROCE_FEED_A].gaps = 2;
   statistics.side[UROCE_FEED_B].wins = 2;
-  statistics.side[UROCE_FEED_B].losses = 5;
+  statistics.side[UROCE_FEED_B].losses = 4;
+  statistics.side[UROCE_FEED_B].overdue = 1;
   statistics.side[UROCE_FEED_B].gaps = 3;
   statistics.delivered = 9;
   statistics.lost = 1;
@@ -129,7 +130,7 @@ TEST(CheckSides, EachSideBringsEachMessageOrHasAGap) {
   statistics.side[UROCE_FEED_B].gaps = 2;
   statistics.lost_unsaid = 1;
   EXPECT_THAT(check_sides(statistics, 10),
-              ElementsAre("wins, losses and gaps of side B: 9, not 10",
+              ElementsAre("wins, losses, overdue and gaps of side B: 9, not 10",
                           "lost messages without room for their range: 1, not 0"));
   EXPECT_EQ(check_sides(statistics, 11).size(), 4u);
 }

@@ -31,6 +31,10 @@ bool read_feed(std::span<const uint8_t> data, FeedHeader& header) {
          header.sequence != 0 && data.size() == sizeof header + count * sizeof(Message);
 }
 
+bool is_within(const FeedHeader& header, uint64_t last) {
+  return header.sequence <= last + 1 && header.header.count <= last + 1 - header.sequence;
+}
+
 Message read_message(const uint8_t* packet, uint32_t index) {
   Message message;
   std::memcpy(&message, packet + sizeof(FeedHeader) + index * sizeof message, sizeof message);

@@ -146,6 +146,8 @@ bool read_as(Kind kind, std::span<const uint8_t> data, T& to) {
 // Market data: the header, when the length agrees with it. Messages: read_message().
 bool read_feed(std::span<const uint8_t> data, FeedHeader& header);
 Message read_message(const uint8_t* packet, uint32_t index);
+// Whether its numbers can be, in a stream that ends with number `last`.
+bool is_within(const FeedHeader& header, uint64_t last);
 
 Message make_message(uint64_t sequence, uint64_t sent_ns, uint32_t trigger);
 // Whether it is message `sequence`, whole: neither another one nor a part of two.

@@ -64,5 +64,18 @@ TEST(Protocol, AMessageOfTwoIsNotIntact) {
   }
 }
 
+TEST(Protocol, NumbersEndWhereTheStreamDoes) {
+  const auto within = [](uint64_t sequence, uint16_t count) {
+    return is_within({header_of(Kind::kData, count), sequence}, 100);
+  };
+  EXPECT_TRUE(within(1, 20));
+  EXPECT_TRUE(within(81, 20));
+  EXPECT_TRUE(within(101, 0));
+  EXPECT_FALSE(within(82, 20));
+  EXPECT_FALSE(within(101, 1));
+  EXPECT_FALSE(within(102, 0));
+  EXPECT_FALSE(within(UINT64_MAX, 1));
+}
+
 }  // namespace
 }  // namespace uroce::market

@@ -129,7 +129,7 @@ void Trader::handle_start(const Start& start) {
   ordered_ns_.resize(size_t{start.triggers} + 1);
   tick_to_order_.reserve(start.triggers);
   order_to_fill_.reserve(start.triggers);
-  arbiter_.start(start.first);
+  arbiter_.start(start.first, start.last);
   state_ = State::kTrading;
 }
 
@@ -150,10 +150,15 @@ void Trader::follow_side(int side, uint64_t now_ns) {
     const uroce_feed_verdict verdict = arbiter_.look(side, tick_ns, arrival);
     if (verdict == UROCE_FEED_NEW) take_packet(side, arrival, tick_ns);
     const bool ends = kind_of(arbiter_.front(side)) == Kind::kEnd;
-    if (verdict == UROCE_FEED_HEARTBEAT && ends && end_ns_ == 0) end_ns_ = tick_ns;
+    if (verdict == UROCE_FEED_HEARTBEAT && ends) see_end(side, tick_ns);
     if (verdict != UROCE_FEED_UNREADABLE) heard_ns_ = now_ns;
     arbiter_.pop(side);
   }
+}
+
+void Trader::see_end(int side, uint64_t now_ns) {
+  ended_[side] = true;
+  if (end_ns_ == 0) end_ns_ = now_ns;
 }
 
 void Trader::take_packet(int side, const uroce_feed_arrival& arrival, uint64_t now_ns) {
@@ -207,12 +212,14 @@ void Trader::react(const Message& message, uint64_t tick_ns) {
   tick_to_order_.add(posted_ns - tick_ns);
 }
 
-// When the end has been seen, every message is accounted for, the arbiter has let the last ones go
-// and every order is filled.
+// When every message is accounted for, every order is filled, and both sides have shown the end;
+// one of them may not, and is waited for as long as for a message.
 void Trader::report_totals(uint64_t now_ns) {
   const uint64_t patience_ns = uint64_t{options_.patience_us} * 1000;
-  if (end_ns_ == 0 || now_ns <= end_ns_ + 2 * patience_ns || !recovery_.is_idle()) return;
+  if (end_ns_ == 0 || !recovery_.is_idle()) return;
+  if (!(ended_[0] && ended_[1]) && now_ns < end_ns_ + patience_ns) return;
   if (!ledger_.complete() || !ledger_.all_filled() || !link_.has_room()) return;
+  arbiter_.end();
   link_.send(ledger_.totals());
   state_ = State::kReported;
 }

@@ -49,6 +49,7 @@ class Trader : public Party {
   void handle_fill(const Fill& fill, uint64_t now_ns);
   void follow_feed(uint64_t now_ns);
   void follow_side(int side, uint64_t now_ns);
+  void see_end(int side, uint64_t now_ns);
   void take_packet(int side, const uroce_feed_arrival& arrival, uint64_t now_ns);
   void mend(uint64_t now_ns);
   void take_recovered(const Recovery::Piece& piece, uint64_t now_ns);
@@ -65,11 +66,12 @@ class Trader : public Party {
   std::optional<Control> control_;
   Login login_{};
   State state_ = State::kLogin;
-  uint64_t asked_ns_ = 0;     // when the last login was sent
-  uint64_t heard_ns_;         // when anything came from the exchange
-  uint64_t end_ns_ = 0;       // when the end of the stream was first seen; 0: not yet
-  uint64_t foreign_ = 0;      // datagrams and messages
-  uint64_t overwritten_ = 0;  // in the history before they could be read
+  uint64_t asked_ns_ = 0;              // when the last login was sent
+  uint64_t heard_ns_;                  // when anything came from the exchange
+  uint64_t end_ns_ = 0;                // when the end of the stream was first seen; 0: not yet
+  bool ended_[UROCE_FEED_SIDES] = {};  // whether it was, on each side
+  uint64_t foreign_ = 0;               // datagrams and messages
+  uint64_t overwritten_ = 0;           // in the history before they could be read
   bool verdict_good_ = false;
   Ledger ledger_;
   std::vector<uint64_t> ordered_ns_;  // by trigger

@@ -11,6 +11,7 @@
 // nothing back and copies nothing. A message behind a gap is new as well: the application decides
 // whether it goes on, waits, or asks for the missing range elsewhere. What neither side brought in
 // time is reported once, as a range, by uroce_feed_lost(), and is never new afterwards.
+// A number far ahead is believed only when its side goes on from there: see jump_max.
 //
 // A feed belongs to one thread at a time. Nothing here allocates, locks or calls the system, except
 // uroce_feed_create() and uroce_feed_destroy(). Times are nanoseconds of any one clock that does
@@ -52,9 +53,10 @@ enum uroce_feed_side { UROCE_FEED_A = 0, UROCE_FEED_B = 1 };
 enum uroce_feed_verdict {
   UROCE_FEED_NEW = 0,         // brings at least one message that was not here before
   UROCE_FEED_DUPLICATE = 1,   // every message was here already
-  UROCE_FEED_STALE = 2,       // every message is older than what the feed still knows
+  UROCE_FEED_STALE = 2,       // every message was reported lost, or the window has passed it
   UROCE_FEED_HEARTBEAT = 3,   // carries no message, only the next sequence number
-  UROCE_FEED_UNREADABLE = 4,  // the reader refused it, or its numbers or its side cannot be
+  UROCE_FEED_UNREADABLE = 4,  // the reader refused it, or its numbers or its side cannot be, or
+                              // its number is beyond jump_max
 };
 
 // Reads one packet: the sequence number of its first message and how many consecutive messages it
@@ -72,17 +74,23 @@ struct uroce_feed_attr {
   // How many ranges that were lost on both sides wait for uroce_feed_lost(): 1 … 2^20; 0: 1024.
   uint32_t lost_ranges;
   // A message that is missing counts as lost on both sides this long after the first packet behind
-  // it. 0: only when the window has gone past it.
+  // it, whatever else comes meanwhile. 0: only when the window has gone past it.
   uint64_t patience_ns;
   // The number of the first message. 0: that of the first packet, from whichever side.
   uint64_t first_sequence;
+  // How many messages may be missing in front of a packet that is believed at once; 0: `window`. A
+  // packet farther ahead is UNREADABLE, as its number may be a broken one; it becomes the feed's
+  // new place when the next packet of the same side begins at or behind its end, by no more than
+  // this. What lies between is then lost. uroce_feed_restart() takes the feed there at once.
+  uint64_t jump_max;
 };
 
 // One packet, as uroce_feed_arrive() saw it.
 struct uroce_feed_arrival {
   uint64_t sequence;  // of its first message
   uint64_t missing;   // messages between the newest so far and this packet: a gap opened here
-  uint64_t late_ns;   // DUPLICATE: how long after the first copy of its first message; else 0
+  uint64_t late_ns;   // how long its first message came after the first copy; 0: it was the first,
+                      // or its time is before that of the first
   uint32_t count;     // messages in it
   uint32_t fresh;     // of these, those that are new
 };
@@ -101,9 +109,10 @@ struct uroce_feed_side_statistics {
   uint64_t packets;     // all that arrived
   uint64_t wins;        // messages whose first copy came on this side
   uint64_t losses;      // messages whose second copy came on this side
-  uint64_t gaps;        // messages that never came on this side, known when they are let go
+  uint64_t gaps;        // messages that never came on this side, known when the window passes them
   uint64_t repeats;     // messages that came on this side a second time
-  uint64_t stale;       // messages that came after they had been let go
+  uint64_t stale;       // messages that came when they were reported lost or the window had passed
+  uint64_t overdue;     // of these, those that the window had not passed: no gap
   uint64_t unreadable;  // packets
   uint64_t late[UROCE_FEED_LATE_BUCKETS];  // of its second copies
 };
@@ -113,7 +122,7 @@ struct uroce_feed_statistics {
   uint64_t delivered;    // messages that were new: the wins of both sides
   uint64_t filled;       // of these, those that came behind a later one: a gap that closed
   uint64_t lost;         // messages that came on neither side
-  uint64_t lost_unsaid;  // of these, those whose range found no room for uroce_feed_lost()
+  uint64_t lost_unsaid;  // of these, those that uroce_feed_lost() will not tell: no room, restart
 };
 
 // Makes a feed; *feed is its caller's until uroce_feed_destroy(). 0; -EINVAL: no reader, or a value
@@ -122,8 +131,9 @@ int uroce_feed_create(const struct uroce_feed_attr* attr, struct uroce_feed** fe
 void uroce_feed_destroy(struct uroce_feed* feed);
 
 // Takes one packet that arrived on a side (enum uroce_feed_side) at `now_ns`; fills *arrival when
-// it is not NULL. Anything but UROCE_FEED_NEW is to be dropped. A packet may carry at most `window`
-// messages.
+// it is not NULL: all zero for what the reader refused or what is of no side. Anything but
+// UROCE_FEED_NEW is to be dropped. A packet may carry at most `window` messages, numbered to
+// 2^64 - 2. Takes time for its messages and those missing before it, a window of them at most.
 enum uroce_feed_verdict uroce_feed_arrive(struct uroce_feed* feed, uint32_t side, const void* data,
                                           uint32_t length, uint64_t now_ns,
                                           struct uroce_feed_arrival* arrival);
@@ -136,8 +146,10 @@ int uroce_feed_is_fresh(const struct uroce_feed* feed, uint64_t sequence);
 // and then also when nothing arrives: it is what notices that patience has run out.
 int uroce_feed_lost(struct uroce_feed* feed, uint64_t now_ns, struct uroce_feed_range* range);
 
-// Forgets what is missing and begins anew at a number (0: at that of the next packet), as at the
-// start of a session. Counts what was missing as neither gap nor loss; the statistics stay.
+// Ends the sequence and begins anew at a number (0: at that of the next packet, whatever it is), as
+// at the start of a session. What is known is counted as if the window passed it, so gaps and
+// losses of the sequence are complete; ranges that were not taken yet are not told any more, they
+// are in lost_unsaid. The statistics stay.
 void uroce_feed_restart(struct uroce_feed* feed, uint64_t first_sequence);
 
 void uroce_feed_query(const struct uroce_feed* feed, struct uroce_feed_statistics* statistics);

@@ -33,6 +33,7 @@ int uroce_feed_create(const uroce_feed_attr* attr, uroce_feed** feed) {
   uroce_feed_attr wanted = *attr;
   if (wanted.window == 0) wanted.window = 65536;
   if (wanted.lost_ranges == 0) wanted.lost_ranges = 1024;
+  if (wanted.jump_max == 0) wanted.jump_max = wanted.window;
   if (!is_valid(wanted)) return -EINVAL;
   std::unique_ptr<Message[]> messages(new (std::nothrow) Message[wanted.window]());
   std::unique_ptr<uroce_feed_range[]> ranges(new (std::nothrow)
@@ -49,9 +50,9 @@ uroce_feed_verdict uroce_feed_arrive(uroce_feed* feed, uint32_t side, const void
                                      uint32_t length, uint64_t now_ns,
                                      uroce_feed_arrival* arrival) {
   uroce_feed_arrival mine;
-  if (side >= UROCE_FEED_SIDES) return UROCE_FEED_UNREADABLE;
-  return feed->arbiter.arrive(static_cast<uroce_feed_side>(side), data, length, now_ns,
-                              arrival == nullptr ? mine : *arrival);
+  uroce_feed_arrival& seen = arrival == nullptr ? mine : *arrival;
+  if (side >= UROCE_FEED_SIDES) return feed->arbiter.refuse(seen);
+  return feed->arbiter.arrive(static_cast<uroce_feed_side>(side), data, length, now_ns, seen);
 }
 
 int uroce_feed_is_fresh(const uroce_feed* feed, uint64_t sequence) {

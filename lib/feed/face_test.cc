@@ -49,9 +49,14 @@ TEST(FeedFace, ArbitratesWithTheReaderOfTheApplication) {
   EXPECT_EQ(uroce_feed_arrive(feed, UROCE_FEED_B, &number, 3, 103, nullptr), UROCE_FEED_UNREADABLE);
   EXPECT_EQ(uroce_feed_arrive(feed, 2, &number, 8, 103, nullptr), UROCE_FEED_UNREADABLE);
   EXPECT_EQ(reads, 2);
+  const uint64_t next = 42;
+  EXPECT_EQ(uroce_feed_arrive(feed, UROCE_FEED_A, &next, 8, 104, nullptr), UROCE_FEED_NEW);
+  EXPECT_EQ(uroce_feed_arrive(feed, 2, &next, 8, 104, &arrival), UROCE_FEED_UNREADABLE);
+  EXPECT_EQ(arrival.sequence, 0u);
+  EXPECT_EQ(uroce_feed_is_fresh(feed, 42), 0);
   uroce_feed_statistics statistics;
   uroce_feed_query(feed, &statistics);
-  EXPECT_EQ(statistics.side[UROCE_FEED_A].wins, 1u);
+  EXPECT_EQ(statistics.side[UROCE_FEED_A].wins, 2u);
   EXPECT_EQ(statistics.side[UROCE_FEED_B].late[1], 1u);
   uroce_feed_range range;
   EXPECT_EQ(uroce_feed_lost(feed, 1000, &range), 0);

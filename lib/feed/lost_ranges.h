@@ -39,7 +39,13 @@ class LostRanges {
     --size_;
     return true;
   }
-  void clear() { size_ = 0; }
+  // Drops all; returns how many messages that were.
+  uint64_t clear() {
+    uint64_t messages = 0;
+    uroce_feed_range range{};
+    while (take(range)) messages += range.count;
+    return messages;
+  }
 
  private:
   std::unique_ptr<uroce_feed_range[]> ranges_;

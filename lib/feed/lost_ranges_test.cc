@@ -37,7 +37,7 @@ TEST(LostRanges, IsBoundedAndRoundInShape) {
   EXPECT_TRUE(lost.add(1020, 1));
   EXPECT_FALSE(lost.add(1030, 1));
   EXPECT_TRUE(lost.add(1021, 1));  // no new range: the newest grows
-  lost.clear();
+  EXPECT_EQ(lost.clear(), 4u);
   EXPECT_FALSE(lost.take(range));
 }
 

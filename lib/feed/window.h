@@ -3,10 +3,11 @@
 // who brought it and when.
 //
 // Numbers enter at the end, when a packet carries them or lies behind them, and leave at the
-// beginning, when there is no room or their time is over. Not known are both what has not come yet
-// and what has left.
+// beginning, when there is no room. Not known are both what has not come yet and what has left.
 #ifndef UROCE_FEED_WINDOW_H
 #define UROCE_FEED_WINDOW_H
+
+#include <uroce/multicast.h>
 
 #include <cstdint>
 #include <memory>
@@ -17,8 +18,11 @@ namespace uroce::feed {
 struct Message {
   uint64_t time_ns;  // of the first copy; while there is none, when it was found missing
   uint64_t arrival;  // the packet that brought the first copy
-  uint64_t sides;    // a bit for each side that brought it
+  uint64_t sides;    // a bit for each side that brought it, and kGivenUp
 };
+
+// Its loss on both sides was reported; copies may still come, for the account of their side.
+inline constexpr uint64_t kGivenUp = uint64_t{1} << UROCE_FEED_SIDES;
 
 class Window {
  public:
@@ -29,7 +33,8 @@ class Window {
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return end_; }
   bool empty() const { return begin_ == end_; }
-  bool full() const { return end_ - begin_ == room(); }
+  uint64_t size() const { return end_ - begin_; }
+  bool full() const { return size() == room(); }
   uint64_t room() const { return mask_ + 1; }
   bool knows(uint64_t sequence) const { return sequence - begin_ < end_ - begin_; }
 
