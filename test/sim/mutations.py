@@ -95,6 +95,11 @@ def main():
     if options.check:
         print(f'{len(mutations)} mutations apply')
         return 0
+    chosen = [mutation for mutation in mutations if options.only in mutation['name']]
+    if not chosen:
+        sys.exit(f'no broken rule has "{options.only}" in its name: the names are in {LIST}')
+    print(f'compiling the tree without optimisation below {options.build}: minutes the first time; '
+          f'then {len(chosen)} broken rules, {options.swarm} seeds at most for each', flush=True)
     copy = Copy(options.build)
     if (error := copy.compile()) is not None:
         sys.exit(f'the tree does not compile:\n{error}')
@@ -103,9 +108,7 @@ def main():
     survivors = 0
     rows = []
     print(f'{"broken rule":62} {"noticed by":16} seed', flush=True)
-    for mutation in mutations:
-        if options.only not in mutation['name']:
-            continue
+    for mutation in chosen:
         file = copy.tree / mutation['file']
         right = file.read_text()
         file.write_text(break_rule(right, mutation))
