@@ -40,9 +40,9 @@ int ib_detach_mcast(struct ib_qp* qp, union ib_gid* gid, __u16 lid);
 // the other: attaching a source to a member of every source is -EINVAL, ib_attach_mcast() of a
 // member by source -EADDRINUSE. To attach a source again is a success that changes nothing.
 //
-// -EINVAL: also, source is not an address that a host of the group's family may have. -ENOMEM:
-// also, the limit multicast_sources. Both: -EOPNOTSUPP on a device whose ib_device_ops are
-// another's.
+// -EINVAL: also, source is not an address that a host of the group's family may have on a network
+// (no loopback address). -ENOMEM: also, the limit multicast_sources. Both: -EOPNOTSUPP on a device
+// whose ib_device_ops are another's.
 int uroce_attach_mcast_source(struct ib_qp* qp, union ib_gid* gid, const union ib_gid* source);
 // -EINVAL: also, the queue pair is not a member by source. -EADDRNOTAVAIL: it is, of other sources.
 int uroce_detach_mcast_source(struct ib_qp* qp, union ib_gid* gid, const union ib_gid* source);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "base/host_address.h"
 #include "config/nearest.h"
 
 namespace uroce::config {

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/host_address.h"
 #include "config/one_line.h"
 
 namespace uroce::config {
@@ -167,14 +168,6 @@ absl::Status validate_limits(const LimitSettings& limits) {
 }
 
 }  // namespace
-
-bool can_be_a_hosts(const Gid& address) {
-  constexpr Gid kLoopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-  if (address.is_multicast() || address.is_zero() || address == kLoopback) return false;
-  if (!address.is_ipv4()) return true;
-  const uint32_t first_byte = address.ipv4() >> 24;
-  return first_byte != 0 && first_byte != 127 && address.ipv4() != 0xffffffff;
-}
 
 absl::Status validate(const Settings& settings) {
   if (settings.rings > 8) return out_of_range("rings", settings.rings, 0, 8);

@@ -56,9 +56,6 @@ struct Settings {
   LimitSettings limits;
 };
 
-// Whether a host may have this address on a network: unicast, and no loopback.
-bool can_be_a_hosts(const Gid& address);
-
 // OK, or one sentence that names the setting, its value and what would do.
 absl::Status validate(const Settings& settings);
 

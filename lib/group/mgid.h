@@ -7,6 +7,7 @@
 #ifndef UROCE_GROUP_MGID_H
 #define UROCE_GROUP_MGID_H
 
+#include "base/host_address.h"
 #include "base/types.h"
 
 namespace uroce::group {
@@ -17,8 +18,7 @@ constexpr bool is_valid_mgid(const Gid& gid) { return gid.is_multicast(); }
 // Whether a message to the group may come from an address: one of the group's family that a host
 // can have.
 constexpr bool is_valid_source(const Gid& mgid, const Gid& source) {
-  return source.is_ipv4() == mgid.is_ipv4() && !source.is_multicast() && !source.is_zero() &&
-         source != Gid::from_ipv4(0) && source != Gid::from_ipv4(0xFFFFFFFF);
+  return source.is_ipv4() == mgid.is_ipv4() && can_be_a_hosts(source);
 }
 
 // The destination MAC address of frames to a group: 01:00:5e and the low 23 bits of an IPv4 group

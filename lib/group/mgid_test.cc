@@ -44,10 +44,11 @@ TEST(Mgid, ASourceIsAnAddressOfAHostOfTheGroupsFamily) {
   EXPECT_TRUE(is_valid_source(group6, mgid("fe80::1")));
   EXPECT_FALSE(is_valid_source(group6, mgid("10.0.0.1")));
   EXPECT_FALSE(is_valid_source(group4, mgid("fd00::1")));
-  for (const char* text : {"0.0.0.0", "255.255.255.255", "239.1.2.1", "::"}) {
+  for (const char* text :
+       {"0.0.0.0", "0.0.0.9", "127.0.0.1", "127.255.0.9", "255.255.255.255", "239.1.2.1", "::"}) {
     EXPECT_FALSE(is_valid_source(group4, mgid(text))) << text;
   }
-  for (const char* text : {"::", "ff3e::1", "0.0.0.0"}) {
+  for (const char* text : {"::", "::1", "ff3e::1", "0.0.0.0"}) {
     EXPECT_FALSE(is_valid_source(group6, mgid(text))) << text;
   }
 }

@@ -79,6 +79,8 @@ TEST(GroupName, ThatIsNoneIsRefusedWithWhatWouldDo) {
       {"239.1.1.2@239.1.1.1", "has a source that no host can be"},
       {"0.0.0.0@239.1.1.1", "has a source that no host can be"},
       {"::@ff3e::1", "has a source that no host can be"},
+      {"127.0.0.1@239.1.1.1", "has a source that no host can be"},
+      {"::1@ff3e::1", "has a source that no host can be"},
   };
   for (const auto& row : table) {
     const Named named = parse(row.text);

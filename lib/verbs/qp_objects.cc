@@ -226,6 +226,8 @@ bool ib_modify_qp_is_ok(ib_qp_state cur_state, ib_qp_state next_state, ib_qp_typ
                         ib_qp_attr_mask mask) {
   const auto known = [](ib_qp_state state) { return static_cast<unsigned>(state) <= IB_QPS_ERR; };
   if (!known(cur_state) || !known(next_state)) return false;
+  // The transport's narrower type would take 258 for RC.
+  if (static_cast<unsigned>(type) >= IB_QPT_MAX) return false;
   return transport::modify_allowed(
       static_cast<transport::QpState>(cur_state), static_cast<transport::QpState>(next_state),
       static_cast<transport::QpType>(type), static_cast<uint32_t>(mask));

@@ -63,6 +63,14 @@ TEST(ModifyQpIsOk, StatesThatDoNotExistAreNever) {
   EXPECT_FALSE(ib_modify_qp_is_ok(IB_QPS_RTS, seventh, IB_QPT_RC, IB_QP_STATE));
 }
 
+TEST(ModifyQpIsOk, TypesThatDoNotExistAreNever) {
+  for (const int type : {11, 0xff, 0x102, 999, -1}) {
+    const auto unknown = static_cast<ib_qp_type>(type);
+    EXPECT_FALSE(ib_modify_qp_is_ok(IB_QPS_RESET, IB_QPS_INIT, unknown, ib_qp_attr_mask{})) << type;
+    EXPECT_FALSE(ib_modify_qp_is_ok(IB_QPS_RTS, IB_QPS_ERR, unknown, IB_QP_STATE)) << type;
+  }
+}
+
 class QpTest : public FaceTest {
  protected:
   long error_of(ib_qp_init_attr attr) {
