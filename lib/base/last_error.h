@@ -4,11 +4,12 @@
 #ifndef UROCE_BASE_LAST_ERROR_H
 #define UROCE_BASE_LAST_ERROR_H
 
-#include <string>
+#include <string_view>
 
 namespace uroce {
 
-void set_last_error(std::string sentence);
+// "": there is none. Control characters are written out, as quotable() does.
+void set_last_error(std::string_view sentence);
 // "" if there was none. Valid until the thread's next set_last_error().
 const char* last_error();
 

@@ -19,5 +19,10 @@ TEST(LastError, IsTheThreadsOwn) {
   EXPECT_STREQ(last_error(), "second");
 }
 
+TEST(LastError, IsOneLine) {
+  set_last_error("port a\nb: no such \x1b[31mport");
+  EXPECT_STREQ(last_error(), "port a\\nb: no such \\x1b[31mport");
+}
+
 }  // namespace
 }  // namespace uroce

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/quotable.h"
 #include "config/keys.h"
 #include "config/nearest.h"
 #include "config/one_line.h"
@@ -49,9 +50,12 @@ absl::Status apply_port(std::string_view spec, Settings& settings) {
       if (item.find('=') != std::string_view::npos) {
         return absl::InvalidArgumentError(
             absl::StrFormat("--port %s: the port's name comes first and alone, such as net_ring_u0",
-                            std::string(item)));
+                            quotable(item)));
       }
-      port.name = item;
+      if (absl::Status status = set_port_key(port, "name", item); !status.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("--port: %s", std::string(status.message())));
+      }
       first = false;
       continue;
     }
@@ -71,7 +75,7 @@ absl::Status apply_limit(std::string_view spec, Settings& settings) {
   const size_t equals = spec.find('=');
   if (equals == std::string_view::npos) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("--limit %s: write NAME=N, such as queue_pairs=256", std::string(spec)));
+        absl::StrFormat("--limit %s: write NAME=N, such as queue_pairs=256", quotable(spec)));
   }
   return set_limit_key(settings.limits, spec.substr(0, equals), spec.substr(equals + 1));
 }
@@ -122,7 +126,7 @@ absl::Status check_values(const CLI::App& app) {
 absl::Status unexpected(const CLI::App& app, const std::string& argument) {
   if (!argument.starts_with("-")) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("'%s' belongs to no option: see --help", argument));
+        absl::StrFormat("'%s' belongs to no option: see --help", quotable(argument)));
   }
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
@@ -130,15 +134,18 @@ absl::Status unexpected(const CLI::App& app, const std::string& argument) {
   const std::string name = argument.substr(0, argument.find('='));
   const std::string_view near = nearest(name, known);
   return absl::InvalidArgumentError(
-      near.empty() ? absl::StrFormat("unknown option %s: see --help", name)
-                   : absl::StrFormat("unknown option %s, nearest is %s: see --help", name, near));
+      near.empty()
+          ? absl::StrFormat("unknown option %s: see --help", quotable(name))
+          : absl::StrFormat("unknown option %s, nearest is %s: see --help", quotable(name), near));
 }
 
 // An option without its value, or with two: CLI11 puts the option's name first.
 absl::Status mismatch(const CLI::App& app, const std::string& words) {
   const std::string name = words.substr(0, words.find(':'));
   const CLI::Option* option = app.get_option_no_throw(name);
-  if (option == nullptr) return absl::InvalidArgumentError(words + "; see --help");
+  if (option == nullptr) {
+    return absl::InvalidArgumentError(quotable(words, kQuotedPathMax) + "; see --help");
+  }
   if (option->count() > 1) {
     return absl::InvalidArgumentError(absl::StrFormat("%s is given twice: leave one out", name));
   }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/host_address.h"
+#include "base/quotable.h"
 #include "config/nearest.h"
 
 namespace uroce::config {
@@ -17,7 +18,7 @@ namespace {
 
 absl::Status bad_value(std::string_view key, std::string_view value, const char* wanted) {
   return absl::InvalidArgumentError(
-      absl::StrFormat("%s=%s: give %s", std::string(key), std::string(value), wanted));
+      absl::StrFormat("%s=%s: give %s", std::string(key), quotable(value), wanted));
 }
 
 // `range` is said only: validate() holds it, once all settings are known. `least` is 1 where 0
@@ -85,6 +86,8 @@ absl::Status set_version(std::optional<uint8_t>& target, std::string_view key,
   target = version;
   return absl::OkStatus();
 }
+
+constexpr size_t kPortNameMax = 63;  // RTE_ETH_NAME_MAX_LEN
 
 constexpr std::string_view kKeys[] = {"mode",      "rings",    "cores",   "fault",
                                       "log_level", "[limits]", "[[port]]"};
@@ -157,6 +160,9 @@ absl::Status check_limit_key(std::string_view key) { return check("limit", key, 
 
 absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_view value) {
   if (key == "name") {
+    if (value.size() > kPortNameMax) {
+      return bad_value(key, value, "the name of a DPDK port, which has at most 63 characters");
+    }
     port.name = value;
     return absl::OkStatus();
   }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/quotable.h"
+
 namespace uroce::config {
 namespace {
 
@@ -52,7 +54,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string_view> known) {
-  std::string sentence = absl::StrFormat("unknown %s '%s'", what, word);
+  std::string sentence = absl::StrFormat("unknown %s '%s'", what, quotable(word));
   const std::string_view near = nearest(word, known);
   sentence += near.empty() ? ": known are " : absl::StrFormat(", nearest is %s; known are ", near);
   for (size_t i = 0; i < known.size(); ++i) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "config/command_line.h"
 #include "config/profile.h"
 
@@ -42,6 +44,35 @@ TEST(OneLine, HoldsForArgumentsAndForPorts) {
   settings.ports.resize(2);
   for (PortSettings& port : settings.ports) port.name = "a\nb";
   EXPECT_EQ(std::string(validate(settings).message()).find('\n'), std::string::npos);
+}
+
+// A sentence is short, whatever it repeats.
+TEST(OneLine, IsBoundedForArgumentsAndForProfiles) {
+  const std::string endless(3'000'000, 'a');
+  const std::string given[] = {endless,
+                               "--" + endless,
+                               "--mode=" + endless,
+                               "--limit=" + endless,
+                               "--limit=" + endless + "=1",
+                               "--port=" + endless,
+                               "--port=" + endless + "=1",
+                               "--port=net_ring_u0," + endless,
+                               "--port=net_ring_u0,mtu=" + endless,
+                               "--profile=/" + endless};
+  for (const std::string& argument : given) {
+    const char* arguments[] = {argument.c_str()};
+    const auto settings = parse_command_line(arguments);
+    ASSERT_FALSE(settings.ok()) << argument.substr(0, 40);
+    EXPECT_LT(settings.status().message().size(), 500u) << argument.substr(0, 40);
+  }
+  for (const std::string& text :
+       {endless + " = 1", "mode = \"" + endless + "\"", endless + "=1\n" + endless + "=2",
+        "[[port]]\nname = \"" + endless + "\""}) {
+    Settings settings;
+    const absl::Status status = apply_profile_text(text, "x.toml", settings);
+    ASSERT_FALSE(status.ok()) << text.substr(0, 40);
+    EXPECT_LT(status.message().size(), 500u) << text.substr(0, 40);
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/quotable.h"
 #include "config/keys.h"
 #include "config/one_line.h"
 
@@ -19,8 +20,9 @@ namespace {
 // Where an error is: file and line in front of the sentence.
 absl::Status at(const std::string& name, const toml::node& node, const absl::Status& status) {
   if (status.ok()) return status;
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%s:%d: %s", name, node.source().begin.line, std::string(status.message())));
+  return absl::InvalidArgumentError(absl::StrFormat("%s:%d: %s", quotable(name, kQuotedPathMax),
+                                                    node.source().begin.line,
+                                                    std::string(status.message())));
 }
 
 // A scalar of the key's kind as the text that a user would write on the command line.
@@ -170,8 +172,9 @@ absl::Status apply_root(const std::string& name, const toml::table& root, Settin
 }
 
 absl::Status unreadable(const std::string& path, int error) {
-  return absl::NotFoundError(absl::StrFormat(
-      "cannot read the profile '%s' (%s): give --profile a TOML file", path, std::strerror(error)));
+  return absl::NotFoundError(
+      absl::StrFormat("cannot read the profile '%s' (%s): give --profile a TOML file",
+                      quotable(path, kQuotedPathMax), std::strerror(error)));
 }
 
 }  // namespace
@@ -181,8 +184,9 @@ absl::Status apply_profile_text(std::string_view text, const std::string& name,
   try {
     return in_one_line(apply_root(name, toml::parse(text, std::string_view(name)), settings));
   } catch (const toml::parse_error& error) {
-    return in_one_line(absl::InvalidArgumentError(absl::StrFormat(
-        "%s:%d: %s", name, error.source().begin.line, std::string(error.description()))));
+    return in_one_line(absl::InvalidArgumentError(
+        absl::StrFormat("%s:%d: %s", quotable(name, kQuotedPathMax), error.source().begin.line,
+                        quotable(error.description(), kQuotedPathMax))));
   }
 }
 

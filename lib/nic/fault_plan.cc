@@ -9,12 +9,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/quotable.h"
 
 namespace uroce::nic {
 namespace {
 
 absl::Status wrong(absl::string_view part, absl::string_view cure) {
-  return absl::InvalidArgumentError(absl::StrFormat("fault '%s': %s", part, cure));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("fault '%s': %s", quotable(std::string(part)), cure));
 }
 
 absl::Status read_chance(absl::string_view part, absl::string_view value, double& chance) {

@@ -51,5 +51,12 @@ TEST(FaultPlan, EachMistakeIsNamedInOneLine) {
   }
 }
 
+TEST(FaultPlan, AMistakeIsRepeatedShort) {
+  const auto plan = parse_fault_plan("speed=\n" + std::string(3'000'000, 'a'));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(std::string(plan.status().message()), HasSubstr("fault 'speed=\\naaa"));
+  EXPECT_LT(plan.status().message().size(), 200u);
+}
+
 }  // namespace
 }  // namespace uroce::nic

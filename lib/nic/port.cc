@@ -20,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/quotable.h"
 #include "nic/fault_stage.h"
 #include "nic/pool.h"
 #include "nic/ring_pairs.h"
@@ -109,7 +110,7 @@ absl::Status Port::find() {
     if (!absl::SimpleAtoi(config_.name, &number) || number >= RTE_MAX_ETHPORTS ||
         rte_eth_dev_is_valid_port(static_cast<uint16_t>(number)) == 0) {
       return absl::NotFoundError(
-          absl::StrFormat("port %s: no such DPDK port; %s", config_.name, port_names()));
+          absl::StrFormat("port %s: no such DPDK port; %s", quotable(config_.name), port_names()));
     }
     port_id_ = static_cast<uint16_t>(number);
   }

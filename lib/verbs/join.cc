@@ -11,6 +11,7 @@
 
 #include "base/address_text.h"
 #include "base/last_error.h"
+#include "base/quotable.h"
 #include "group/mgid.h"
 #include "verbs/handles.h"
 
@@ -19,8 +20,10 @@ using uroce::Gid;
 
 namespace {
 
+std::string quoted(const char* text) { return "\"" + uroce::quotable(text) + "\""; }
+
 int refuse(const char* text, const std::string& why) {
-  uroce::set_last_error("\"" + std::string(text) + "\" " + why);
+  uroce::set_last_error(quoted(text) + " " + why);
   return -EINVAL;
 }
 
@@ -78,8 +81,8 @@ std::string why(const ib_qp& qp, int error, bool joins, bool has_source) {
 // Returns what attach or detach did, and says why it was an error.
 int explain(const ib_qp& qp, const char* text, int result, bool joins, bool has_source) {
   if (result == 0) return 0;
-  uroce::set_last_error("\"" + std::string(text) + "\" cannot be " + (joins ? "joined" : "left") +
-                        ": " + why(qp, result, joins, has_source));
+  uroce::set_last_error(quoted(text) + " cannot be " + (joins ? "joined" : "left") + ": " +
+                        why(qp, result, joins, has_source));
   return result;
 }
 

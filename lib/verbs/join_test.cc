@@ -91,6 +91,13 @@ TEST(GroupName, ThatIsNoneIsRefusedWithWhatWouldDo) {
   }
 }
 
+TEST(GroupName, IsRepeatedInOneShortLine) {
+  EXPECT_EQ(parse(std::string(3'000'000, 'a').c_str()).result, -EINVAL);
+  EXPECT_THAT(last_error(), StartsWith("\"" + std::string(64, 'a') + "…\" names no group"));
+  EXPECT_EQ(parse("\x1b[2J\n239.1.1.1\xff").result, -EINVAL);
+  EXPECT_THAT(last_error(), StartsWith("\"\\x1b[2J\\n239.1.1.1\\xff\" names no group"));
+}
+
 TEST(GroupName, WithoutAPlaceForASourceHasNone) {
   ib_gid group{};
   EXPECT_EQ(uroce_parse_mcast("ff3e::1", &group, nullptr), 0);

@@ -11,6 +11,7 @@
 #include <rte_log.h>
 #include <unistd.h>
 
+#include "base/quotable.h"
 #include "worker/eal_check.h"
 
 namespace uroce::worker {
@@ -44,7 +45,7 @@ absl::Status refused(const std::vector<std::string>& arguments, int error) {
   const std::string cause = error == 0 ? "" : absl::StrFormat(": %s", rte_strerror(error));
   return absl::InvalidArgumentError(
       absl::StrFormat("EAL refused its arguments (%s)%s; its own words are above",
-                      absl::StrJoin(first, arguments.end(), " "), cause));
+                      quotable(absl::StrJoin(first, arguments.end(), " "), kQuotedPathMax), cause));
 }
 
 }  // namespace

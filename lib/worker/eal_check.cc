@@ -14,6 +14,8 @@
 #include <fstream>
 #include <optional>
 
+#include "base/quotable.h"
+
 namespace uroce::worker {
 namespace {
 
@@ -152,9 +154,9 @@ absl::Status check_cpus(const Reading& reading) {
     if (!missing) continue;
     std::string there;
     std::ifstream("/sys/devices/system/cpu/possible") >> there;
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s %s: there is no CPU %s here, the machine has %s",
-                        cores->name == "l" ? "-l" : "--lcores", cores->value, *missing, there));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s %s: there is no CPU %s here, the machine has %s",
+        cores->name == "l" ? "-l" : "--lcores", quotable(cores->value), quotable(*missing), there));
   }
   return absl::OkStatus();
 }
@@ -171,7 +173,7 @@ absl::Status check_interface(const std::string& vdev, const std::string& interfa
   if (if_nametoindex(interface.c_str()) == 0) {
     return absl::NotFoundError(
         absl::StrFormat("--vdev=%s: there is no network interface '%s' here (ip link lists them)",
-                        vdev, interface));
+                        quotable(vdev), quotable(interface)));
   }
   const int socket = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
   if (socket >= 0) close(socket);
@@ -179,7 +181,7 @@ absl::Status check_interface(const std::string& vdev, const std::string& interfa
   return absl::PermissionDeniedError(
       absl::StrFormat("--vdev=%s: raw sockets need CAP_NET_RAW: run as root, or setcap "
                       "cap_net_raw+ep on the program",
-                      vdev));
+                      quotable(vdev)));
 }
 
 absl::Status check_vdev(const std::string& vdev) {
@@ -191,13 +193,13 @@ absl::Status check_vdev(const std::string& vdev) {
     const auto interface = key_of(vdev, "iface");
     if (interface && !interface->empty()) return check_interface(vdev, *interface);
     return absl::InvalidArgumentError(
-        absl::StrFormat("--vdev=%s: add iface=NAME, the network interface to use", vdev));
+        absl::StrFormat("--vdev=%s: add iface=NAME, the network interface to use", quotable(vdev)));
   }
   if (!made_by("pcap")) return absl::OkStatus();
   if (const auto file = key_of(vdev, "rx_pcap"); file && access(file->c_str(), R_OK) != 0) {
     return absl::NotFoundError(
-        absl::StrFormat("--vdev=%s: cannot read '%s' (%s): give rx_pcap a capture file", vdev,
-                        *file, std::strerror(errno)));
+        absl::StrFormat("--vdev=%s: cannot read '%s' (%s): give rx_pcap a capture file",
+                        quotable(vdev), quotable(*file, kQuotedPathMax), std::strerror(errno)));
   }
   for (const char* key : {"iface", "rx_iface", "rx_iface_in", "tx_iface"}) {
     const auto interface = key_of(vdev, key);
@@ -219,18 +221,18 @@ absl::Status check_arguments(const std::vector<std::string>& arguments) {
     return absl::InvalidArgumentError(
         absl::StrFormat("EAL has no option %s: options of uroce stand behind --, those of EAL are "
                         "in DPDK's documentation",
-                        reading.unknown));
+                        quotable(reading.unknown)));
   }
   if (!reading.without_value.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s of EAL needs a value", reading.without_value));
+        absl::StrFormat("%s of EAL needs a value", quotable(reading.without_value)));
   }
   const Given* type = find(reading, "proc-type");
   if (type != nullptr && type->value != "primary") {
     return absl::InvalidArgumentError(
         absl::StrFormat("--proc-type=%s: uroce runs in primary processes only: leave it out, and "
                         "give --file-prefix NAME beside another DPDK program",
-                        type->value));
+                        quotable(type->value)));
   }
   if (absl::Status status = check_memory(reading); !status.ok()) return status;
   if (absl::Status status = check_cpus(reading); !status.ok()) return status;

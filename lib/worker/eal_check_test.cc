@@ -55,6 +55,18 @@ TEST(EalCheck, NamesWhatAVdevLacks) {
   EXPECT_EQ(error_of({"--vdev=net_pcap0,rx_pcap=/dev/null"}), "ok");
 }
 
+TEST(EalCheck, RepeatsInOneShortLine) {
+  const std::string endless(3'000'000, 'a');
+  for (const std::string& argument :
+       {"--" + endless, "--proc-type=" + endless, "-l9999" + std::string(100'000, '9'),
+        "--vdev=net_af_packet0,x=" + endless, "--vdev=net_af_packet0,iface=" + endless,
+        "--vdev=net_pcap0,rx_pcap=" + endless}) {
+    EXPECT_LT(error_of({argument}).size(), 600u) << argument.substr(0, 40);
+  }
+  EXPECT_EQ(error_of({"--vdev=net_af_packet0,\x1b\n"}),
+            "--vdev=net_af_packet0,\\x1b\\n: add iface=NAME, the network interface to use");
+}
+
 TEST(EalCheck, FindsAnOptionHoweverItIsWritten) {
   EXPECT_TRUE(has_option({"prog", "--log-level", "8"}, "log-level"));
   EXPECT_TRUE(has_option({"prog", "--log-l=8"}, "log-level"));
