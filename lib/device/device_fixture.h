@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/last_error.h"
 #include "device/device.h"
 
 namespace uroce::device {
@@ -40,6 +41,7 @@ class PaperPort : public PortOps {
   std::vector<MacAddress> macs;
   int filter_error = 0;
   int join_error = 0;
+  std::string join_sentence;  // of the error
   int resolve_error = 0;
   MacAddress answer{{0x02, 0, 0, 0, 0, 0x02}};
   std::function<void(Duration limit)> on_resolve;
@@ -59,6 +61,7 @@ class PaperPort : public PortOps {
       log.push_back(filter.is_nothing() ? "leave"
                                         : "sources " + std::to_string(filter.sources.size()));
     }
+    if (!filter.is_nothing() && join_error != 0) set_last_error(join_sentence);
     return filter.is_nothing() ? 0 : join_error;
   }
   int resolve(const Gid&, Duration limit, MacAddress& mac) override {

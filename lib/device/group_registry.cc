@@ -3,7 +3,6 @@
 #include "device/group_registry.h"
 
 #include <algorithm>
-#include <cerrno>
 
 namespace uroce::device {
 
@@ -12,13 +11,13 @@ uint32_t GroupRegistry::members(const Gid& group) const {
   return found == groups_.end() ? 0 : found->second.members;
 }
 
-int GroupRegistry::room_for(const Gid& group, bool member, bool source) const {
-  if (source && source_total_ >= limits_.source_max) return -ENOMEM;
-  if (!member) return 0;
+const char* GroupRegistry::limit_met(const Gid& group, bool member, bool source) const {
+  if (source && source_total_ >= limits_.source_max) return "multicast_sources";
+  if (!member) return nullptr;
   const uint32_t here = members(group);
-  if (here == 0 && groups_.size() >= limits_.group_max) return -ENOMEM;
-  if (total_ >= limits_.membership_max) return -ENOMEM;
-  return here >= limits_.group_qp_max ? -ENOMEM : 0;
+  if (here == 0 && groups_.size() >= limits_.group_max) return "multicast_groups";
+  if (total_ >= limits_.membership_max) return "multicast_members";
+  return here >= limits_.group_qp_max ? "members_per_group" : nullptr;
 }
 
 bool GroupRegistry::add(const Gid& group, bool joins, const Gid& source) {

@@ -28,9 +28,9 @@ class GroupRegistry {
  public:
   explicit GroupRegistry(const DeviceLimits& limits) : limits_(limits) {}
 
-  // 0, or -ENOMEM: one more member of this group, one more source would pass a limit (IBA 11.3:
-  // attach).
-  int room_for(const Gid& group, bool member, bool source) const;
+  // The setting (doc/configuration.md) whose limit one more member of this group, or one more
+  // source, would pass (IBA 11.3: attach); nullptr: there is room.
+  const char* limit_met(const Gid& group, bool member, bool source) const;
   // Members of a group.
   uint32_t members(const Gid& group) const;
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <vector>
 
 #include "group/mgid.h"
@@ -55,12 +54,12 @@ TEST(GroupRegistry, SourcesHaveALimitOfTheirOwn) {
   DeviceLimits limits;
   limits.source_max = 1;
   GroupRegistry groups{limits};
-  EXPECT_EQ(groups.room_for(kGroup, true, true), 0);
+  EXPECT_EQ(groups.limit_met(kGroup, true, true), nullptr);
   groups.add(kGroup, true, kA);
-  EXPECT_EQ(groups.room_for(kGroup, false, true), -ENOMEM);
-  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), 0);
+  EXPECT_STREQ(groups.limit_met(kGroup, false, true), "multicast_sources");
+  EXPECT_EQ(groups.limit_met(kOtherGroup, true, false), nullptr);
   groups.remove(kGroup, true, kA);
-  EXPECT_EQ(groups.room_for(kOtherGroup, true, true), 0);
+  EXPECT_EQ(groups.limit_met(kOtherGroup, true, true), nullptr);
 }
 
 // MF-02.
@@ -97,16 +96,16 @@ TEST(GroupRegistry, EveryLimitIsAnError) {
   limits.membership_max = 4;
   GroupRegistry groups{limits};
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(groups.room_for(kGroup, true, false), 0);
+    EXPECT_EQ(groups.limit_met(kGroup, true, false), nullptr);
     groups.add(kGroup, true, kEvery);
   }
-  EXPECT_EQ(groups.room_for(kGroup, true, false), -ENOMEM) << "members of one group";
-  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), 0);
+  EXPECT_STREQ(groups.limit_met(kGroup, true, false), "members_per_group");
+  EXPECT_EQ(groups.limit_met(kOtherGroup, true, false), nullptr);
   groups.add(kOtherGroup, true, kEvery);
-  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), -ENOMEM) << "memberships in all";
+  EXPECT_STREQ(groups.limit_met(kOtherGroup, true, false), "multicast_members");
   groups.remove(kGroup, true, kEvery);
-  EXPECT_EQ(groups.room_for(kOtherGroup, true, false), 0);
-  EXPECT_EQ(groups.room_for(kSameMac, true, false), -ENOMEM) << "groups";
+  EXPECT_EQ(groups.limit_met(kOtherGroup, true, false), nullptr);
+  EXPECT_STREQ(groups.limit_met(kSameMac, true, false), "multicast_groups");
 }
 
 }  // namespace

@@ -8,14 +8,28 @@
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/last_error.h"
 #include "base/log.h"
 #include "device/device.h"
 #include "group/mgid.h"
 
 namespace uroce::device {
+
+namespace {
+
+// An error and its cause, for those who tell a person.
+int refuse(int error, const std::string& cause) {
+  set_last_error(cause);
+  return error;
+}
+
+int no_member() { return refuse(-EINVAL, "the queue pair is no member"); }
+
+}  // namespace
 
 int Device::call_member(engine::Command::Kind kind, const Qp& qp, const Gid& group,
                         const Gid& source, Lock& lock) {
@@ -120,12 +134,20 @@ int Device::attach(QpHandle& handle, const Gid& group, const Gid& source) {
   const auto member = qp.groups.find(group);
   const bool joins = member == qp.groups.end();
   if (!joins) {
-    if (every != member->second.empty()) return every ? -EADDRINUSE : -EINVAL;
+    const bool by_source = !member->second.empty();
+    if (every && by_source) {
+      return refuse(-EADDRINUSE, "the queue pair is a member by source: leave the group first");
+    }
+    if (!every && !by_source) {
+      return refuse(-EINVAL, "the queue pair is a member of every source: leave the group first");
+    }
     if (every || member->second.contains(source)) return 0;
   }
   if (closing_) return -ENODEV;
   if (qp.busy) return -EBUSY;
-  if (const int error = groups_.room_for(group, joins, !every); error != 0) return error;
+  if (const char* limit = groups_.limit_met(group, joins, !every)) {
+    return refuse(-ENOMEM, std::string("a limit is reached: raise --limit ") + limit);
+  }
   const bool first = groups_.members(group) == 0;
   const bool asks_more = groups_.add(group, joins, source);
   int error = asks_more ? open_group(group, first, lock) : 0;
@@ -135,7 +157,10 @@ int Device::attach(QpHandle& handle, const Gid& group, const Gid& source) {
   }
   if (error != 0) {
     groups_.remove(group, joins, source);
-    if (opened) close_group(group, groups_.members(group) == 0, lock);
+    if (opened) {
+      close_group(group, groups_.members(group) == 0, lock);
+      set_last_error("");  // what it may have said is not why
+    }
     return error;
   }
   std::set<Gid>& sources = qp.groups[group];
@@ -160,7 +185,7 @@ int Device::detach_multicast(QpHandle& handle, const Gid& group) {
   Lock lock(lock_);
   Qp& qp = *handle.object;
   if (!group::is_valid_mgid(group) || qp.type != transport::QpType::kUd) return -EINVAL;
-  if (!qp.groups.contains(group)) return -EINVAL;
+  if (!qp.groups.contains(group)) return no_member();
   return end_membership(qp, group, lock);
 }
 
@@ -169,8 +194,11 @@ int Device::detach_multicast_source(QpHandle& handle, const Gid& group, const Gi
   Qp& qp = *handle.object;
   if (!group::is_valid_mgid(group) || qp.type != transport::QpType::kUd) return -EINVAL;
   const auto member = qp.groups.find(group);
-  if (member == qp.groups.end() || member->second.empty()) return -EINVAL;
-  if (!member->second.contains(source)) return -EADDRNOTAVAIL;
+  if (member == qp.groups.end()) return no_member();
+  if (member->second.empty()) return refuse(-EINVAL, "the queue pair is no member by source");
+  if (!member->second.contains(source)) {
+    return refuse(-EADDRNOTAVAIL, "the queue pair is a member by other sources");
+  }
   if (member->second.size() == 1) return end_membership(qp, group, lock);
   const auto kind = engine::Command::Kind::kDetachMulticast;
   if (const int error = call_member(kind, qp, group, source, lock); error != 0) return error;

@@ -63,7 +63,7 @@ class PortOps {
   virtual int set_multicast_macs(std::span<const MacAddress> macs) = 0;
 
   // Shared ports: what the kernel listens to in the group from now on (filter and IGMP/MLD), after
-  // kNoSource nothing. An error has changed nothing. Own ports: -ENOTSUP.
+  // kNoSource nothing. An error has changed nothing, and set_last_error(). Own ports: -ENOTSUP.
   virtual int set_group_filter(const Gid& group, const SourceFilter& filter) = 0;
 
   // Shared ports: next-hop MAC by the kernel's routes and neighbours; waits at most `limit`, and

@@ -20,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/last_error.h"
 #include "base/quotable.h"
 #include "nic/fault_stage.h"
 #include "nic/pool.h"
@@ -412,8 +413,10 @@ int Port::set_group_filter(const Gid& group, const SourceFilter& filter) {
   if (groups_ == nullptr) return -ENOTSUP;
   const int error = groups_->set(group, filter);
   if (error != 0) {
-    log(absl::StrFormat("port %s: group %s: %s", name_, gid_text(group),
-                        KernelGroups::cure(error, group)));
+    const std::string sentence = absl::StrFormat("port %s: group %s: %s", name_, gid_text(group),
+                                                 KernelGroups::cure(error, group));
+    set_last_error(sentence);
+    log(sentence);
   }
   return error;
 }

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/last_error.h"
 #include "nic/netns_test.h"
 #include "nic/nic_test_ports.h"
 #include "nic/port.h"
@@ -219,6 +220,17 @@ TEST_F(AfPacketTest, EndWithKernelAddressesIsSharedAndAdoptsThem) {
   EXPECT_TRUE(a->close().ok());
   EXPECT_THAT(output("ip maddr show dev va"), Not(HasSubstr("239.1.2.3")));
   EXPECT_THAT(output("ss -Huln"), Not(HasSubstr("4791")));
+}
+
+TEST_F(AfPacketTest, AGroupThatTheKernelRefusesHasItsSentence) {
+  addresses_on_both();
+  make(0, "va");
+  a = opened(config(0));
+  ASSERT_NE(a, nullptr);
+  run("sysctl -qw net.ipv4.igmp_max_memberships=0");
+  EXPECT_EQ(a->set_group_filter(ipv4(239, 1, 2, 3), kEverySource), -ENOBUFS);
+  EXPECT_THAT(last_error(), AllOf(HasSubstr("port " + a->info().name + ": group 239.1.2.3: "),
+                                  HasSubstr("raise sysctl net.ipv4.igmp_max_memberships")));
 }
 
 TEST_F(AfPacketTest, SharedPortFollowsTheKernelsAddresses) {

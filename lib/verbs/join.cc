@@ -58,31 +58,33 @@ int parse(const char* text, Gid& group, Gid& source) {
   return 0;
 }
 
-std::string why(const ib_qp& qp, int error, bool joins, bool has_source) {
+// Of an error whose cause nobody below has told.
+std::string why(const ib_qp& qp, int error) {
   switch (error) {
     case -EOPNOTSUPP:
       return "the device cannot do that";
     case -EINVAL:
       if (qp.qp_type != IB_QPT_UD) return "only a queue pair of type IB_QPT_UD can be a member";
-      if (joins) return "the queue pair is a member of every source: leave the group first";
-      return has_source ? "the queue pair is no member by source" : "the queue pair is no member";
-    case -EADDRINUSE:
-      return "the queue pair is a member by source: leave the group first";
-    case -EADDRNOTAVAIL:
-      return "the queue pair is a member by other sources";
-    case -ENOMEM:
-      return "a limit is reached: raise --limit multicast_groups, multicast_members, "
-             "multicast_sources or members_per_group";
+      break;
+    case -EBUSY:
+      return "another thread changes or destroys the queue pair: try again";
+    case -ENODEV:
+      return "the device is being closed";
+    case -ETIMEDOUT:
+      return "the engine of the queue pair does not answer: something must drive it";
     default:
-      return std::generic_category().message(-error);
+      break;
   }
+  return std::generic_category().message(-error);
 }
 
-// Returns what attach or detach did, and says why it was an error.
-int explain(const ib_qp& qp, const char* text, int result, bool joins, bool has_source) {
+// Returns what attach or detach did, and says why it was an error: what the device or the port has
+// told, if they have.
+int explain(const ib_qp& qp, const char* text, int result, const char* done) {
   if (result == 0) return 0;
-  uroce::set_last_error(quoted(text) + " cannot be " + (joins ? "joined" : "left") + ": " +
-                        why(qp, result, joins, has_source));
+  const std::string told = uroce::last_error();
+  uroce::set_last_error(quoted(text) + " cannot be " + done + ": " +
+                        (told.empty() ? why(qp, result) : told));
   return result;
 }
 
@@ -105,9 +107,10 @@ int uroce_join_mcast(ib_qp* qp, const char* text) {
   ib_gid source;
   if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
   const bool has_source = !to_gid(source).is_zero();
+  uroce::set_last_error("");  // what an earlier call has told
   const int result =
       has_source ? uroce_attach_mcast_source(qp, &group, &source) : ib_attach_mcast(qp, &group, 0);
-  return explain(*qp, text, result, true, has_source);
+  return explain(*qp, text, result, "joined");
 }
 
 int uroce_leave_mcast(ib_qp* qp, const char* text) {
@@ -115,7 +118,8 @@ int uroce_leave_mcast(ib_qp* qp, const char* text) {
   ib_gid source;
   if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
   const bool has_source = !to_gid(source).is_zero();
+  uroce::set_last_error("");  // what an earlier call has told
   const int result =
       has_source ? uroce_detach_mcast_source(qp, &group, &source) : ib_detach_mcast(qp, &group, 0);
-  return explain(*qp, text, result, false, has_source);
+  return explain(*qp, text, result, "left");
 }

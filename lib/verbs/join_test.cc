@@ -109,7 +109,8 @@ TEST(GroupName, WithoutAPlaceForASourceHasNone) {
 
 class JoinTest : public FaceTest {
  protected:
-  JoinTest() : sender_(make(IB_QPT_UD)), member_(make(IB_QPT_UD)) {
+  explicit JoinTest(const device::TestBedOptions& options = {})
+      : FaceTest(options), sender_(make(IB_QPT_UD)), member_(make(IB_QPT_UD)) {
     bring_to(sender_, IB_QPS_RTS);
     bring_to(member_, IB_QPS_RTR);
     for (int i = 0; i < 8; ++i) {
@@ -179,6 +180,47 @@ TEST_F(JoinTest, EachErrorHasItsSentence) {
   EXPECT_EQ(leave("10.0.0.2@239.1.2.3"), -EADDRNOTAVAIL);
   EXPECT_THAT(last_error(), HasSubstr("is a member by other sources"));
   ASSERT_EQ(leave("239.1.2.3"), 0);
+}
+
+class SharedJoinTest : public JoinTest {
+ protected:
+  SharedJoinTest()
+      : JoinTest({.limits = {.group_max = 2, .group_qp_max = 1, .source_max = 1},
+                  .shared_port = true}) {}
+  std::string told(const char* text, int error, const char* sentence) {
+    set_last_error("of an earlier call");
+    bed_.port.join_error = error;
+    bed_.port.join_sentence = sentence;
+    EXPECT_EQ(join(text), error);
+    bed_.port.join_error = 0;
+    return last_error();
+  }
+};
+
+TEST_F(SharedJoinTest, WhatThePortSaysIsTheCause) {
+  EXPECT_EQ(told("239.1.2.3", -EMFILE, "port paper: raise ulimit -n"),
+            "\"239.1.2.3\" cannot be joined: port paper: raise ulimit -n");
+  EXPECT_EQ(told("10.0.0.1@239.1.2.3", -ENOMEM, "raise optmem_max"),
+            "\"10.0.0.1@239.1.2.3\" cannot be joined: raise optmem_max");
+  EXPECT_EQ(told("239.1.2.3", -ENOMEM, ""),
+            "\"239.1.2.3\" cannot be joined: Cannot allocate memory");
+  EXPECT_EQ(told("239.1.2.3", -EINVAL, ""), "\"239.1.2.3\" cannot be joined: Invalid argument");
+}
+
+TEST_F(SharedJoinTest, OnlyALimitOfTheDevicesIsNamedAsOne) {
+  ib_qp* second = make(IB_QPT_UD);
+  ASSERT_EQ(join("10.0.0.9@239.1.2.3"), 0);
+  EXPECT_EQ(join("10.0.0.8@239.1.2.3"), -ENOMEM);
+  EXPECT_STREQ(last_error(),
+               "\"10.0.0.8@239.1.2.3\" cannot be joined: a limit is reached: raise "
+               "--limit multicast_sources");
+  EXPECT_EQ(uroce_join_mcast(second, "239.1.2.3"), -ENOMEM);
+  EXPECT_THAT(last_error(), HasSubstr("raise --limit members_per_group"));
+  ASSERT_EQ(join("239.1.2.4"), 0);
+  EXPECT_EQ(join("239.1.2.5"), -ENOMEM);
+  EXPECT_THAT(last_error(), HasSubstr("raise --limit multicast_groups"));
+  ASSERT_EQ(leave("239.1.2.3"), 0);
+  ASSERT_EQ(leave("239.1.2.4"), 0);
 }
 
 }  // namespace
