@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -29,6 +30,32 @@ CLI::Option* add(CLI::App& app, const char* name, T& value, const char* text) {
   return app.add_option(name, value, text)->capture_default_str();
 }
 
+// A number between two others: nan and inf, which compare with nothing, are not.
+CLI::Option* add_between(CLI::App& app, const char* name, double& value, double least, double most,
+                         const char* text) {
+  return add(app, name, value, text)
+      ->check(CLI::Range(least, most))
+      ->check([](const std::string& given) {
+        double number = 0;
+        return CLI::detail::lexical_cast(given, number) && std::isfinite(number)
+                   ? std::string()
+                   : given + " is no number";
+      });
+}
+
+// The power of two that CLI11 reads there, whatever its notation.
+std::string check_power_of_two(const std::string& given) {
+  uint32_t number = 0;
+  return CLI::detail::lexical_cast(given, number) && std::has_single_bit(number)
+             ? std::string()
+             : given + " is no power of two";
+}
+
+// CLI11 takes "-1" for an unsigned number's greatest.
+std::string check_no_sign(const std::string& given) {
+  return given.starts_with('-') ? given + " is negative" : std::string();
+}
+
 void add_common(CLI::App& app, Options& options) {
   add(app, "--group-a", options.groups[0].text, "group of feed A; a trader's may be SOURCE@GROUP");
   add(app, "--group-b", options.groups[1].text, "group of feed B");
@@ -41,22 +68,17 @@ void add_common(CLI::App& app, Options& options) {
 void add_exchange(CLI::App& app, Options& options) {
   add(app, "--messages", options.messages, "length of the stream")
       ->check(CLI::Range(uint64_t{1}, kMessagesMax));
-  add(app, "--rate", options.rate, "messages a second, at most")->check(CLI::Range(1.0, 1e8));
+  add_between(app, "--rate", options.rate, 1, 1e8, "messages a second, at most");
   add(app, "--batch", options.batch, "messages in a packet, at most")
       ->check(CLI::Range(1u, kPacketMessagesMax));
   add(app, "--trigger-every", options.trigger_every, "each Nth message wants an order")
       ->check(CLI::Range(uint64_t{1}, kMessagesMax));
-  add(app, "--inject-loss", options.inject_loss, "percent of each side's packets")
-      ->check(CLI::Range(0.0, 90.0));
-  add(app, "--seed", options.seed, "of the injected loss");
+  add_between(app, "--inject-loss", options.inject_loss, 0, 90, "percent of each side's packets");
+  add(app, "--seed", options.seed, "of the injected loss")->check(check_no_sign);
   add(app, "--traders", options.traders, "how many to wait for")->check(CLI::Range(1, 16));
   add(app, "--history", options.history_slots, "messages kept for recovery")
       ->check(CLI::Range(64, 1 << 24))
-      ->check([](const std::string& text) {
-        return std::has_single_bit(std::strtoul(text.c_str(), nullptr, 10))
-                   ? std::string()
-                   : text + " is no power of two";
-      });
+      ->check(check_power_of_two);
 }
 
 void add_trader(CLI::App& app, Options& options) {
@@ -105,6 +127,29 @@ int refuse(const std::string& sentence) {
   return 2;
 }
 
+// What CLI11 says badly: a word that is no role, and a role's option behind the other role.
+std::string name_mistake(int own, const char* const* argv, CLI::App& app) {
+  if (own < 2) return {};
+  const std::string role = argv[1];
+  if (role.starts_with('-')) return {};
+  if (role != "exchange" && role != "trader" && role != "both") {
+    return "\"" + role + "\" is no role: write exchange, trader or both";
+  }
+  if (role == "both") return {};
+  const std::string other = role == "trader" ? "exchange" : "trader";
+  for (int i = 2; i < own; ++i) {
+    const std::string word = argv[i];
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--")) continue;
+    if (app.get_subcommand(role)->get_option_no_throw(name) == nullptr &&
+        app.get_subcommand(other)->get_option_no_throw(name) != nullptr) {
+      std::string sentence = name + " is an option of ";
+      return sentence.append(other).append(", not of ").append(role);
+    }
+  }
+  return {};
+}
+
 // Returns how many arguments are ours; those behind "--" are for uroce_start().
 int split(int argc, const char* const* argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
@@ -129,6 +174,8 @@ int parse_options(int argc, const char* const* argv, Options& options) {
   for (CLI::App* role : {exchange, both}) add_exchange(*role, options);
   for (CLI::App* role : {trader, both}) add_trader(*role, options);
   try {
+    const std::string mistake = name_mistake(own, argv, app);
+    if (!mistake.empty()) throw std::runtime_error(mistake);
     app.parse(own, argv);
     options.role = exchange->parsed() ? Role::kExchange
                    : trader->parsed() ? Role::kTrader

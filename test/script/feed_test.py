@@ -177,6 +177,14 @@ def wrong_arguments_are_named():
         (('both', '--inject-loss', '95'), '--inject-loss: Value 95 not in range 0'),
         (('both', '--messages', 'many'), '--messages: Value many not in range 1'),
         (('both', '--history', '100'), '--history: 100 is no power of two'),
+        (('both', '--history', '0x81'), '--history: 0x81 is no power of two'),
+        (('both', '--rate', 'nan'), '--rate: '),
+        (('both', '--rate', 'inf'), '--rate: '),
+        (('both', '--inject-loss', 'nan'), '--inject-loss: nan is no number'),
+        (('both', '--seed', '-1'), '--seed: -1 is negative'),
+        (('nonsense',), '"nonsense" is no role: write exchange, trader or both'),
+        (('trader', '--inject-loss', '5'), '--inject-loss is an option of exchange, not of trader'),
+        (('exchange', '--patience-us=5'), '--patience-us is an option of trader, not of exchange'),
         (('both', '--group-a', '10.0.0.1'), '--group-a: "10.0.0.1" names 10.0.0.1, which is'),
         (('both', '--group-b', 'feed-b'), '--group-b: "feed-b" names no group: write 239.1.1.1, '),
         (('both', '--group-a', '10.0.0.1@ff3e::1'), '--group-a: "10.0.0.1@ff3e::1" mixes IPv4 and'),
@@ -192,6 +200,7 @@ def wrong_arguments_are_named():
         assert result.returncode == 2 and len(lines) == 1 and result.stdout == '', result
         assert lines[0].startswith('uroce-feed: ') and wanted in lines[0], result
         print(f'  {lines[0]}')
+    assert stream('--history', '0x1000')
     usage = run('both', '--help')
     assert usage.returncode == 0 and '--inject-loss' in usage.stdout, usage
 
