@@ -21,13 +21,18 @@ extern "C" {
 // that is a member cannot be destroyed (-EBUSY).
 //
 // -EINVAL: gid is no group, or the queue pair is not UD. -ENOMEM: a limit (max_mcast_grp,
-// max_mcast_qp_attach, max_total_mcast_qp_attach). Else the error of the port's filter or of the
-// kernel's join; then nothing has changed.
+// max_mcast_qp_attach, max_total_mcast_qp_attach). -EADDRINUSE: a member by source, see below.
+// -EBUSY: another thread is changing or destroying the queue pair. -ENODEV: the device is being
+// closed. -ETIMEDOUT: an engine did not answer. Else the error of the port's filter or of the
+// kernel's join. An error has changed nothing; after -ETIMEDOUT too the change was withdrawn and
+// will not happen later.
 int ib_attach_mcast(struct ib_qp* qp, union ib_gid* gid, __u16 lid);
 
 // Ends the membership. When it has returned 0, no delivery to this queue pair starts any more (what
 // was delivered before can still be polled), and if it was the last member the group has been left
 // and the filter closed. -EINVAL: gid is no group, the queue pair is not UD or not a member.
+// -ETIMEDOUT: an engine did not answer; the queue pair is still a member, and the call may be
+// repeated.
 int ib_detach_mcast(struct ib_qp* qp, union ib_gid* gid, __u16 lid);
 
 // The same for the messages of one source, by its IP address (`source`: an address as GID, of the
@@ -42,7 +47,7 @@ int ib_detach_mcast(struct ib_qp* qp, union ib_gid* gid, __u16 lid);
 //
 // -EINVAL: also, source is not an address that a host of the group's family may have on a network
 // (no loopback address). -ENOMEM: also, the limit multicast_sources. Both: -EOPNOTSUPP on a device
-// whose ib_device_ops are another's.
+// whose ib_device_ops are another's. -EBUSY, -ENODEV, -ETIMEDOUT: as above.
 int uroce_attach_mcast_source(struct ib_qp* qp, union ib_gid* gid, const union ib_gid* source);
 // -EINVAL: also, the queue pair is not a member by source. -EADDRNOTAVAIL: it is, of other sources.
 int uroce_detach_mcast_source(struct ib_qp* qp, union ib_gid* gid, const union ib_gid* source);

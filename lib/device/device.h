@@ -235,7 +235,8 @@ class Device {
   int destroy_qp(QpHandle& handle, const Quiesce& quiesce = {});
 
   // Membership of a UD queue pair in a group: a set. The order of checks is that of the verbs.
-  // -EADDRINUSE: a member by source. Detach ends it whichever it is.
+  // -EADDRINUSE: a member by source. Detach ends it whichever it is. An error has changed nothing,
+  // -ETIMEDOUT too: what was not done in time is withdrawn.
   int attach_multicast(QpHandle& handle, const Gid& group);
   int detach_multicast(QpHandle& handle, const Gid& group);
   // For the messages of some sources only, one call each; the last one detached ends it. -EINVAL
@@ -280,7 +281,7 @@ class Device {
   int attach(QpHandle& handle, const Gid& group, const Gid& source);
   int open_group(const Gid& group, bool first, Lock& lock);
   void close_group(const Gid& group, bool last, Lock& lock);
-  int tell_filter(const Gid& group, Lock& lock);
+  int tell_filter(const Gid& group, bool asks_more, Lock& lock);
   int call_member(engine::Command::Kind kind, const Qp& qp, const Gid& group, const Gid& source,
                   Lock& lock);
   int end_membership(Qp& qp, const Gid& group, Lock& lock);

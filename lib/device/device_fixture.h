@@ -236,6 +236,7 @@ class TestBed {
 class ObjectsBed {
  public:
   explicit ObjectsBed(const TestBedOptions& options = {}) : bed_(options) {
+    if (options.mode == engine::DriveMode::kWorker) bed_.on_clock = [this] { bed_.work(); };
     EXPECT_EQ(device().start(), 0);
     EXPECT_EQ(device().create_pd(pd_), 0);
     EXPECT_EQ(device().create_cq(16, nullptr, cq_), 0);

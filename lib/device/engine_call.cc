@@ -88,6 +88,17 @@ int EngineCaller::call(uint32_t engine, const std::shared_ptr<Command>& command,
   return -ETIMEDOUT;
 }
 
+int EngineCaller::call_or_withdraw(uint32_t engine, const std::shared_ptr<Command>& command,
+                                   Lock& lock, Duration limit) {
+  const int error = call(engine, command, lock, limit);
+  if (error != -ETIMEDOUT || command->claim()) return error;
+  // The engine is in the middle of it: as with a lock, over in microseconds unless its thread
+  // stands still right there, and a limit would leave us not knowing what is.
+  Pause pause;
+  while (!done(*command)) pause();
+  return command->result;
+}
+
 void EngineCaller::turn_all() {
   for (uint32_t i = 0; i < seats_.size(); ++i) driver_.turn(driver_.context, i);
 }

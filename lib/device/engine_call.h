@@ -44,7 +44,12 @@ class EngineCaller {
            Duration limit = kEngineCallLimit, bool unlocked = false,
            const std::shared_ptr<void>& lent = nullptr);
 
-  // The same on each engine in turn; stops at the first error. `make` gives the command.
+  // For a command that the engine finishes at once when it comes to it (all but kResolve and
+  // kDestroyQp): after -ETIMEDOUT nothing has changed, and nothing will.
+  int call_or_withdraw(uint32_t engine, const std::shared_ptr<engine::Command>& command, Lock& lock,
+                       Duration limit = kEngineCallLimit);
+
+  // The same as call() on each engine in turn; stops at the first error. `make` gives the command.
   template <typename Make>
   int call_all(Lock& lock, Make make) {
     for (uint32_t i = 0; i < seats_.size(); ++i) {

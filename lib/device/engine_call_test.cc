@@ -155,6 +155,32 @@ TEST_F(WorkerCall, ToAWorkerThatDoesNotAnswerFailsInTimeAndKeepsWhatWasLent) {
   EXPECT_TRUE(watch.expired());
 }
 
+TEST_F(WorkerCall, ThatIsWithdrawnIsNotCarriedOutLater) {
+  EngineCaller caller(seats_, driver());
+  EngineCaller::Lock lock(device_lock_);
+  auto command = std::make_shared<BarrierCommand>();
+  EXPECT_EQ(caller.call_or_withdraw(0, command, lock, milliseconds(5)), -ETIMEDOUT);
+  Command* late = nullptr;
+  ASSERT_TRUE(seat_->mailbox().pop(late));
+  ASSERT_EQ(late, command.get());
+  seat_->engine().handle_command(now(nullptr), *late);
+  EXPECT_FALSE(command->done);
+}
+
+TEST_F(WorkerCall, ThatTheEngineHasBegunIsWaitedForBeyondTheLimit) {
+  EngineCaller caller(seats_, driver());
+  EngineCaller::Lock lock(device_lock_);
+  auto command = std::make_shared<BarrierCommand>();
+  ASSERT_TRUE(command->claim());
+  const Time end = now(nullptr) + milliseconds(100);
+  std::thread worker([&] {
+    while (now(nullptr) < end) std::this_thread::yield();
+    command->finish(-ENOMEM);
+  });
+  EXPECT_EQ(caller.call_or_withdraw(0, command, lock, milliseconds(5)), -ENOMEM);
+  worker.join();
+}
+
 TEST_F(WorkerCall, ToAFullMailboxFailsInTime) {
   EngineCaller caller(seats_, driver());
   BarrierCommand filler;

@@ -3,8 +3,9 @@
 //
 // Opening: the port must let the group's frames in before the network is asked to send them, and
 // both before a member waits for them. The network is asked for what all members together listen
-// to. Closing: the engine first; its answer is the barrier after
-// which no delivery starts. A step that fails undoes those before it.
+// to. Closing: the engine first; its answer is the barrier after which no delivery starts. A step
+// that fails undoes those before it; one that an engine does not answer in time is withdrawn, so
+// that both sides go on agreeing on who is a member.
 #include <cerrno>
 #include <memory>
 #include <set>
@@ -37,7 +38,7 @@ int Device::call_member(engine::Command::Kind kind, const Qp& qp, const Gid& gro
   command->qpn = qp.qpn;
   command->group = group;
   command->source = source;
-  return caller_.call(qp.engine, command, lock);
+  return caller_.call_or_withdraw(qp.engine, command, lock);
 }
 
 int Device::set_filter() {
@@ -78,8 +79,9 @@ void Device::close_address_filter(const std::set<MacAddress>& macs) {
   if (removed != 0) set_filter();
 }
 
-// Tells the network what the members of a group together listen to.
-int Device::tell_filter(const Gid& group, Lock& lock) {
+// Tells the network what the members of a group together listen to. Asking for less stands even if
+// the engine is late: it takes commands in their order, and each says the whole.
+int Device::tell_filter(const Gid& group, bool asks_more, Lock& lock) {
   GroupListeners listeners = groups_.listeners(group);
   if (info_.ownership == PortOwnership::kShared) {
     const std::lock_guard port_guard(port_lock_);
@@ -89,7 +91,7 @@ int Device::tell_filter(const Gid& group, Lock& lock) {
   command->group = group;
   command->mode = listeners.mode;
   command->sources = std::move(listeners.sources);
-  return caller_.call(0, command, lock);
+  return asks_more ? caller_.call_or_withdraw(0, command, lock) : caller_.call(0, command, lock);
 }
 
 // A member or a source is coming that asks the network for more; the first member lets the group's
@@ -103,14 +105,14 @@ int Device::open_group(const Gid& group, bool first, Lock& lock) {
       return error;
     }
   }
-  const int error = tell_filter(group, lock);
+  const int error = tell_filter(group, true, lock);
   if (error != 0 && own && first && groups_.remove_mac(mac)) set_filter();
   return error;
 }
 
 // One has gone. What fails here cannot be undone and leaves at worst a filter open.
 void Device::close_group(const Gid& group, bool last, Lock& lock) {
-  tell_filter(group, lock);
+  tell_filter(group, false, lock);
   if (info_.ownership == PortOwnership::kShared || !last) return;
   if (groups_.remove_mac(group::mac_of(group))) set_filter();
 }

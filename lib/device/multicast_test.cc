@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <set>
@@ -259,6 +261,120 @@ TEST_F(OwnMulticastSource, TheFilterOpensWithTheFirstSourceAndClosesWithTheLast)
   EXPECT_EQ(group_macs().size(), 1u);
   EXPECT_EQ(detach(b_, kB), 0);
   EXPECT_TRUE(group_macs().empty());
+}
+
+// A worker that stands still for longer than a call waits, and goes on later.
+class StalledMulticast : public Multicast {
+ protected:
+  StalledMulticast() : Multicast(TestBedOptions{.mode = engine::DriveMode::kWorker}) {
+    bed_.settle(3000);
+    bed_.wire.clear();
+  }
+  void stall() {
+    bed_.on_clock = [this] { bed_.pass(std::chrono::milliseconds(100)); };
+  }
+  void resume() {
+    bed_.on_clock = [this] { bed_.work(); };
+    bed_.settle(3000);
+  }
+  // Record types of the IGMPv3 reports that were sent: CHANGE_TO_INCLUDE and so on.
+  std::vector<int> reports() const {
+    constexpr size_t kIgmp = 14 + 24;  // behind an IPv4 header with Router Alert
+    std::vector<int> types;
+    for (const std::vector<uint8_t>& frame : bed_.wire) {
+      if (frame.size() > kIgmp + 8 && frame[12] == 0x08 && frame[23] == 2) {
+        types.push_back(frame[kIgmp + 8]);
+      }
+    }
+    return types;
+  }
+  bool engine_has(const QpHandle& qp) {
+    engine::MulticastCommand again(engine::Command::Kind::kAttachMulticast);
+    again.qpn = qp.qpn;
+    again.group = kTestGroup;
+    bed_.seat().engine().handle_command(bed_.clock(), again);
+    return again.result == 0 && !again.changed;
+  }
+  static constexpr Gid kA = Gid::from_ipv4(0x0A000002);
+  static constexpr Gid kB = Gid::from_ipv4(0x0A000003);
+  static constexpr int kToInclude = 3;
+  static constexpr int kToExclude = 4;
+};
+
+TEST_F(StalledMulticast, AnAttachThatTimedOutHasChangedNothing) {
+  stall();
+  EXPECT_EQ(attach(a_, kTestGroup), -ETIMEDOUT);
+  resume();
+  EXPECT_TRUE(device().list_groups().empty());
+  EXPECT_TRUE(group_macs().empty());
+  EXPECT_TRUE(reports().empty());
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+}
+
+TEST_F(StalledMulticast, ADetachThatTimedOutHasChangedNothing) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  stall();
+  EXPECT_EQ(detach(a_, kTestGroup), -ETIMEDOUT);
+  resume();
+  EXPECT_TRUE(engine_has(a_));
+  EXPECT_EQ(attach(a_, kTestGroup), 0) << "already a member";
+  EXPECT_EQ(device().destroy_qp(a_), -EBUSY);
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+  EXPECT_TRUE(group_macs().empty());
+}
+
+TEST_F(StalledMulticast, SoHasOneBySource) {
+  EXPECT_EQ(device().attach_multicast_source(a_, kTestGroup, kA), 0);
+  EXPECT_EQ(device().attach_multicast_source(b_, kTestGroup, kA), 0);
+  EXPECT_EQ(device().attach_multicast_source(b_, kTestGroup, kB), 0);
+  stall();
+  EXPECT_EQ(device().attach_multicast_source(a_, kTestGroup, kB), -ETIMEDOUT);
+  EXPECT_EQ(device().detach_multicast_source(a_, kTestGroup, kA), -ETIMEDOUT);
+  EXPECT_EQ(device().detach_multicast_source(b_, kTestGroup, kB), -ETIMEDOUT);
+  resume();
+  EXPECT_EQ(device().detach_multicast_source(a_, kTestGroup, kB), -EADDRNOTAVAIL);
+  EXPECT_EQ(device().detach_multicast_source(a_, kTestGroup, kA), 0);
+  EXPECT_EQ(device().detach_multicast_source(b_, kTestGroup, kB), 0);
+  EXPECT_EQ(device().detach_multicast_source(b_, kTestGroup, kA), 0);
+  EXPECT_TRUE(group_macs().empty());
+}
+
+// The network was asked already: it is told to stop when the worker goes on.
+TEST_F(StalledMulticast, AnAttachThatTimedOutBehindItsJoinIsLeftAgain) {
+  bed_.on_clock = [this] {
+    if (reports().empty()) return bed_.work();
+    bed_.pass(std::chrono::milliseconds(100));
+  };
+  EXPECT_EQ(attach(a_, kTestGroup), -ETIMEDOUT);
+  EXPECT_EQ(reports(), std::vector{kToExclude});
+  resume();
+  ASSERT_FALSE(reports().empty());
+  EXPECT_EQ(reports().back(), kToInclude);
+  EXPECT_TRUE(group_macs().empty());
+  EXPECT_EQ(detach(a_, kTestGroup), -EINVAL);
+}
+
+TEST_F(StalledMulticast, ALeaveThatTimedOutIsSaidWhenTheWorkerGoesOn) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  bed_.on_clock = [this, turns = 0]() mutable {
+    if (turns++ < 2) return bed_.work();
+    bed_.pass(std::chrono::milliseconds(100));
+  };
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
+  EXPECT_TRUE(group_macs().empty());
+  EXPECT_EQ(reports(), std::vector{kToExclude});
+  resume();
+  EXPECT_EQ(reports().back(), kToInclude);
+}
+
+TEST_F(StalledMulticast, AMembershipThatShutDownCouldNotEndCanBeEndedLater) {
+  EXPECT_EQ(attach(a_, kTestGroup), 0);
+  stall();
+  EXPECT_EQ(device().shut_down(), -ETIMEDOUT);
+  resume();
+  EXPECT_TRUE(engine_has(a_));
+  EXPECT_EQ(detach(a_, kTestGroup), 0);
 }
 
 class LimitedMulticast : public Multicast {

@@ -42,8 +42,12 @@ struct Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
+  // True for the first only: the engine, which carries it out, or the caller, who withdraws it.
+  bool claim() { return !claimed.exchange(true, std::memory_order_acq_rel); }
+
   const Kind kind;
   int result = 0;  // 0 or a negative errno
+  std::atomic<bool> claimed{false};
   std::atomic<bool> done{false};
   Command* next = nullptr;  // engine's list of commands that wait for something
   void finish(int r) {

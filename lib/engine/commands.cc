@@ -233,6 +233,7 @@ void hold_back(EngineState& engine, DestroyQpCommand& command) {
 }  // namespace
 
 void run_command(EngineState& engine, Command& command) {
+  if (!command.claim()) return;
   if (command.kind == Command::Kind::kResolve) {
     return resolve(engine, static_cast<ResolveCommand&>(command));
   }

@@ -8,7 +8,7 @@
 namespace uroce::engine {
 
 // Carries a command out at env.now and finishes it; a ResolveCommand may be left on engine.waiting,
-// a DestroyQpCommand on engine.held_back.
+// a DestroyQpCommand on engine.held_back. One that was withdrawn is left alone.
 // The caller publishes completions before anybody can act on `done`: see finish().
 void run_command(EngineState& engine, Command& command);
 
