@@ -73,7 +73,15 @@ void print_group(void*, const uroce_group_info* group) {
   std::printf("%s  MAC %02x:%02x:%02x:%02x:%02x:%02x  %u members:", group->address, group->mac[0],
               group->mac[1], group->mac[2], group->mac[3], group->mac[4], group->mac[5],
               group->member_count);
-  for (uint32_t i = 0; i < group->member_count; ++i) std::printf(" 0x%06x", group->members[i]);
+  for (uint32_t i = 0; i < group->member_count; ++i) {
+    std::printf(" 0x%06x", group->members[i]);
+    const uint32_t sources = group->member_sources[i];
+    if (sources != 0) std::printf(" (%u source%s)", sources, sources == 1 ? "" : "s");
+  }
+  std::printf(group->every_source ? "; every source" : "; by source");
+  for (uint32_t i = 0; i < group->source_count; ++i) {
+    std::printf("%s%s", i == 0 && group->every_source ? "; by source " : " ", group->sources[i]);
+  }
   std::printf("\n");
 }
 

@@ -99,6 +99,11 @@ struct uroce_group_info {
   uint8_t mac[6];           // that its frames carry
   uint32_t member_count;    // queue pairs
   const uint32_t* members;  // their QPNs, ascending
+  // A member takes every source, or is one by source (uroce_attach_mcast_source).
+  const uint32_t* member_sources;  // of each of `members`: how many sources; 0: every one
+  bool every_source;               // at least one member takes every source
+  uint32_t source_count;           // of `sources`: what the members by source name together
+  const char* const* sources;      // as text, ascending
 };
 
 typedef void (*uroce_group_fn)(void* argument, const struct uroce_group_info* group);

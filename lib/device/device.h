@@ -108,7 +108,9 @@ struct QpSummary {
 struct GroupSummary {
   Gid group;
   MacAddress mac;
-  std::vector<Qpn> members;  // ascending
+  std::vector<Qpn> members;              // ascending
+  std::vector<uint32_t> member_sources;  // of each of them: how many sources; 0: every one
+  std::vector<Gid> sources;              // of all members by source together; ascending
 };
 
 struct PortState {

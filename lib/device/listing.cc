@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "device/device.h"
 #include "group/mgid.h"
@@ -47,14 +48,26 @@ int Device::list_qps(std::vector<QpSummary>& qps) {
 
 std::vector<GroupSummary> Device::list_groups() {
   const std::lock_guard guard(lock_);
-  std::map<Gid, std::vector<Qpn>> groups;
+  struct Found {
+    GroupSummary summary;
+    std::set<Gid> sources;
+  };
+  std::map<Gid, Found> groups;
   for (const auto& [number, qp] : qps_) {
-    for (const auto& [group, sources] : qp->groups) groups[group].push_back(Qpn(number));
+    for (const auto& [group, sources] : qp->groups) {
+      Found& found = groups[group];
+      found.summary.members.push_back(Qpn(number));
+      found.summary.member_sources.push_back(static_cast<uint32_t>(sources.size()));
+      found.sources.insert(sources.begin(), sources.end());
+    }
   }
   std::vector<GroupSummary> list;
   list.reserve(groups.size());
-  for (auto& [group, members] : groups) {
-    list.push_back({group, group::mac_of(group), std::move(members)});
+  for (auto& [group, found] : groups) {
+    found.summary.group = group;
+    found.summary.mac = group::mac_of(group);
+    found.summary.sources.assign(found.sources.begin(), found.sources.end());
+    list.push_back(std::move(found.summary));
   }
   return list;
 }

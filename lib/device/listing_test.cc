@@ -68,5 +68,28 @@ TEST_F(Listing, AGroupNamesItsMembersAndItsMac) {
   EXPECT_EQ(device().destroy_qp(b), 0);
 }
 
+TEST_F(Listing, AGroupNamesTheSourcesOfItsMembers) {
+  const Gid near = Gid::from_ipv4(0x0A000007);
+  const Gid far = Gid::from_ipv4(0x0A000009);
+  QpHandle every;
+  QpHandle some;
+  make(QpType::kUd, every);
+  make(QpType::kUd, some);
+  ASSERT_EQ(device().attach_multicast(every, kTestGroup), 0);
+  EXPECT_TRUE(device().list_groups()[0].sources.empty());
+  ASSERT_EQ(device().attach_multicast_source(some, kTestGroup, far), 0);
+  ASSERT_EQ(device().attach_multicast_source(some, kTestGroup, near), 0);
+  const GroupSummary group = device().list_groups()[0];
+  ASSERT_EQ(group.members.size(), 2u);
+  const size_t by_source = group.members[0] == some.qpn ? 0 : 1;
+  EXPECT_EQ(group.member_sources[by_source], 2u);
+  EXPECT_EQ(group.member_sources[1 - by_source], 0u);
+  EXPECT_EQ(group.sources, (std::vector{near, far}));
+  for (QpHandle* qp : {&every, &some}) {
+    EXPECT_EQ(device().detach_multicast(*qp, kTestGroup), 0);
+    EXPECT_EQ(device().destroy_qp(*qp), 0);
+  }
+}
+
 }  // namespace
 }  // namespace uroce::device

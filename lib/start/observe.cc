@@ -149,11 +149,18 @@ int uroce_observe_groups(uroce_context* context, unsigned int index, uroce_group
     std::vector<uint32_t> members;
     members.reserve(group.members.size());
     for (const uroce::Qpn qpn : group.members) members.push_back(qpn.value());
+    Texts sources;
+    for (const uroce::Gid& source : group.sources) sources.strings.push_back(address_text(source));
+    sources.finish();
     uroce_group_info info{};
     info.address = address.c_str();
     std::copy(group.mac.bytes.begin(), group.mac.bytes.end(), info.mac);
     info.member_count = static_cast<uint32_t>(members.size());
     info.members = members.data();
+    info.member_sources = group.member_sources.data();
+    info.every_source = std::ranges::find(group.member_sources, 0u) != group.member_sources.end();
+    info.source_count = static_cast<uint32_t>(sources.pointers.size());
+    info.sources = sources.pointers.data();
     function(argument, &info);
   }
   return static_cast<int>(groups.size());

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <uroce/ib_verbs.h>
+#include <uroce/multicast.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -175,6 +176,38 @@ TEST_F(Observe, queue_pairs_and_groups_come_and_go) {
     EXPECT_EQ(uroce_observe_groups(context_, 0, see_group, &seen), 0);
   }
   EXPECT_EQ(uroce_observe_qps(context_, 0, see_qp, &seen), 0);
+}
+
+TEST_F(Observe, a_group_shows_which_members_are_by_source) {
+  ib_device* device = uroce_device(context_, 0);
+  const DatagramQp every(device);
+  const DatagramQp some(device);
+  ASSERT_EQ(uroce_join_mcast(some.qp, "10.0.0.9@239.1.1.1"), 0);
+  ASSERT_EQ(uroce_join_mcast(some.qp, "10.0.0.7@239.1.1.1"), 0);
+  struct Seen {
+    std::map<uint32_t, uint32_t> sources_of;
+    std::vector<std::string> sources;
+    bool every_source;
+  };
+  const auto see = [](void* argument, const uroce_group_info* group) {
+    auto* seen = static_cast<Seen*>(argument);
+    for (uint32_t i = 0; i < group->member_count; ++i) {
+      seen->sources_of[group->members[i]] = group->member_sources[i];
+    }
+    seen->sources.assign(group->sources, group->sources + group->source_count);
+    seen->every_source = group->every_source;
+  };
+  Seen seen{};
+  EXPECT_EQ(uroce_observe_groups(context_, 0, see, &seen), 1);
+  EXPECT_FALSE(seen.every_source);
+  ASSERT_EQ(uroce_join_mcast(every.qp, "239.1.1.1"), 0);
+  EXPECT_EQ(uroce_observe_groups(context_, 0, see, &seen), 1);
+  EXPECT_TRUE(seen.every_source);
+  EXPECT_EQ(seen.sources_of,
+            (std::map<uint32_t, uint32_t>{{every.qp->qp_num, 0}, {some.qp->qp_num, 2}}));
+  EXPECT_EQ(seen.sources, (std::vector<std::string>{"10.0.0.7", "10.0.0.9"}));
+  EXPECT_EQ(uroce_leave_mcast(every.qp, "239.1.1.1"), 0);
+  EXPECT_EQ(uroce_leave_mcast(some.qp, "239.1.1.1"), 0);
 }
 
 }  // namespace

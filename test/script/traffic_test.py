@@ -39,6 +39,7 @@ expect recv 4 0
 attach 4 10.0.0.1@00000000000000000000ffffef010101
 send 3 100 2 group ::ffff:239.1.1.1 0x1234
 expect recv 4 2
+show groups 1
 detach 4 239.1.1.1
 destroy qp 4
 show counters 0
@@ -70,7 +71,8 @@ def traffic_arrives_and_is_counted(program):
         ('drop', 'group_unknown'): 3,
         ('drop', 'group_source'): 3,
         ('drop', 'icrc'): 0})
-    for line in ('239.1.1.1  MAC 01:00:5e:01:01:01  1 members: 0x',
+    for line in ('239.1.1.1  MAC 01:00:5e:01:01:01  1 members: 0x', '; every source\n',
+                 ' (2 sources); by source 10.0.0.1 10.0.0.9\n',
                  'group filter  needs none', 'path MTU      4096 bytes', '10.0.0.2'):
         assert line in result.stdout, f'{line!r} is missing in\n{result.stdout}'
 
