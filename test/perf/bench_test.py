@@ -53,6 +53,9 @@ def main():
         refusal = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=20)
         if refusal.returncode != 2 or not refusal.stderr.startswith('uroce-bench: '):
             bad.append(f'{arguments}: status {refusal.returncode}, {refusal.stderr!r}')
+    usage = subprocess.run([program, '--help'], capture_output=True, text=True, timeout=20)
+    if usage.returncode != 0 or '--smoke' not in usage.stdout or usage.stderr:
+        bad.append(f'--help: {usage}')
     sys.exit('\n'.join(bad) or 0)
 
 

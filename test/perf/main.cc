@@ -126,7 +126,10 @@ std::vector<Row> run(uroce_context* context, const Plan& plan) {
   return rows;
 }
 
-// Ends the program when an option is unknown.
+constexpr const char* kOptions =
+    "--smoke, --datagrams, --multicast, --only SIZE BURST, --json FILE, --help";
+
+// Ends the program when an option is unknown or asks for the others.
 Plan read_plan(int argc, char** argv) {
   Plan plan;
   for (int i = 1; i < argc; ++i) {
@@ -144,11 +147,11 @@ Plan read_plan(int argc, char** argv) {
       plan.multicast = plan.primitives = false;
     } else if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
       plan.json = argv[++i];
+    } else if (std::strcmp(argv[i], "--help") == 0) {
+      std::printf("usage: uroce-bench [%s]\n", kOptions);
+      std::exit(0);
     } else {
-      std::fprintf(stderr,
-                   "uroce-bench: unknown option %s: known are --smoke, --datagrams, --multicast, "
-                   "--only SIZE BURST and --json FILE\n",
-                   argv[i]);
+      std::fprintf(stderr, "uroce-bench: unknown option %s: known are %s\n", argv[i], kOptions);
       std::exit(2);
     }
   }
