@@ -4,7 +4,9 @@
 
 #include <pcap/pcap.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace uroce::capture {
 namespace {
@@ -32,7 +34,7 @@ bool CaptureWriter::open(const char* path) {
   }
   file_ = pcap_dump_open(format_, path);
   if (file_ == nullptr) {
-    std::snprintf(error_, sizeof error_, "%s: cannot write: %s", path_, pcap_geterr(format_));
+    std::snprintf(error_, sizeof error_, "%s: cannot write: %s", path_, std::strerror(errno));
     return false;
   }
   return true;

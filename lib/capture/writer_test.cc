@@ -53,8 +53,8 @@ TEST(CaptureWriter, TheSameCallsGiveTheSameBytes) {
 TEST(CaptureWriter, AnUnwritablePathIsSaid) {
   CaptureWriter writer;
   EXPECT_FALSE(writer.open("no/such/folder/x.pcap"));
-  EXPECT_EQ(std::string(writer.error()).find("no/such/folder/x.pcap: cannot write: "), 0u)
-      << writer.error();
+  EXPECT_EQ(std::string(writer.error()),
+            "no/such/folder/x.pcap: cannot write: No such file or directory");
 }
 
 TEST(CaptureWriter, ADiskThatIsFullIsSaid) {

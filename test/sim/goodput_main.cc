@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "test/sim/goodput.h"
 
@@ -18,13 +19,26 @@ bool number(const char* text, uint32_t& value) {
   return error == std::errc{} && *end == 0;
 }
 
+struct Argument {
+  const char* name;
+  uint32_t least;
+  uint32_t most;
+};
+constexpr Argument kArguments[] = {{"PARTIES", 0, 3},
+                                   {"LOSS_PPM", 0, 1'000'000},
+                                   {"MESSAGE_BYTES", 1, 1u << 20},
+                                   {"RTT_US", 0, 1'000'000},
+                                   {"MTU", 1, 5}};
+constexpr int kArgumentCount = std::size(kArguments);
+
 int one_case(char** arguments) {
-  uint32_t values[5];
-  for (int i = 0; i < 5; ++i) {
-    if (!number(arguments[i], values[i])) return std::fputs(kUsage, stderr), 2;
-  }
-  if (values[0] > 3 || values[2] == 0 || values[2] > 1u << 20 || values[4] < 1 || values[4] > 5) {
-    return std::fputs(kUsage, stderr), 2;
+  uint32_t values[kArgumentCount];
+  for (int i = 0; i < kArgumentCount; ++i) {
+    const auto& [name, least, most] = kArguments[i];
+    if (number(arguments[i], values[i]) && values[i] >= least && values[i] <= most) continue;
+    std::fprintf(stderr, "uroce-goodput: %s wants a number from %u to %u, not %s: see --help\n",
+                 name, least, most, arguments[i]);
+    return 2;
   }
   uroce::sim::GoodputCase c;
   c.parties = static_cast<uroce::sim::Parties>(values[0]);
@@ -44,8 +58,13 @@ int one_case(char** arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 6) return one_case(argv + 1);
-  if (argc != 1) return std::fputs(kUsage, stderr), 2;
+  if (argc == 2 && std::strcmp(argv[1], "--help") == 0) return std::fputs(kUsage, stdout), 0;
+  if (argc == 1 + kArgumentCount) return one_case(argv + 1);
+  if (argc != 1) {
+    std::fprintf(stderr, "uroce-goodput: %d arguments, where a case has %d: see --help\n", argc - 1,
+                 kArgumentCount);
+    return 2;
+  }
   std::fputs(uroce::sim::goodput_document().c_str(), stdout);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "test/sim/host.h"
@@ -256,23 +257,40 @@ int run_all(uint64_t bytes) {
   return failures == 0 ? 0 : 1;
 }
 
+constexpr uint64_t kLeastBytes = 30;  // one for each SGE
+constexpr uint64_t kMostBytes = 1ull << 31;
+
+// Nothing: `bytes` is set. Else the status to exit with, and all has been said.
+std::optional<int> parse(int argc, char** argv, uint64_t& bytes) {
+  if (argc == 1) return std::nullopt;
+  if (std::strcmp(argv[1], "--help") == 0) {
+    std::printf("usage: uroce-soak [--bytes N]   length of each message, %llu to %llu (default)\n",
+                static_cast<unsigned long long>(kLeastBytes),
+                static_cast<unsigned long long>(kMostBytes));
+    return 0;
+  }
+  if (std::strcmp(argv[1], "--bytes") != 0 || argc > 3) {
+    std::fprintf(stderr, "uroce-soak: unknown argument %s: see --help\n", argv[argc > 3 ? 3 : 1]);
+    return 2;
+  }
+  const char* const text = argc == 3 ? argv[2] : "";
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, bytes);
+  if (error == std::errc{} && stop == end && bytes >= kLeastBytes && bytes <= kMostBytes) {
+    return std::nullopt;
+  }
+  std::fprintf(stderr, "uroce-soak: --bytes wants a number from %llu to %llu, not '%s'\n",
+               static_cast<unsigned long long>(kLeastBytes),
+               static_cast<unsigned long long>(kMostBytes), text);
+  return 2;
+}
+
 }  // namespace
 }  // namespace uroce::sim
 
 int main(int argc, char** argv) {
-  constexpr uint64_t kMost = 1ull << 31;
-  uint64_t bytes = kMost;
-  bool good = argc == 1;
-  if (argc == 3 && std::strcmp(argv[1], "--bytes") == 0) {
-    const char* end = argv[2] + std::strlen(argv[2]);
-    const auto [stop, error] = std::from_chars(argv[2], end, bytes);
-    good = error == std::errc{} && stop == end && bytes >= 30 && bytes <= kMost;
-  }
-  if (!good) {
-    std::fprintf(stderr,
-                 "usage: uroce-soak [--bytes N]   length of each message, 30 … 2147483648\n");
-    return 2;
-  }
+  uint64_t bytes = uroce::sim::kMostBytes;
+  if (const auto status = uroce::sim::parse(argc, argv, bytes)) return *status;
   try {
     return uroce::sim::run_all(bytes);
   } catch (const std::exception& error) {
