@@ -30,6 +30,7 @@ class Draw {
   Step step(const Plan& plan);
   Step disturbance(const Plan& plan);
   Step datagram(const Plan& plan);
+  void tune(Plan& plan);
 
   Random random_;
   uint32_t enabled_ = 0;  // bit i: kOperations[i] is drawn in this run
@@ -41,7 +42,6 @@ class Draw {
 
 Faults Draw::faults() {
   Faults faults;
-  // One run in four has a wire without loss: there nothing may be sent twice for want of an ACK.
   if (!one_in(4)) faults.loss = one_in(4) ? 0.1 : up_to(0.05);
   if (one_in(2)) faults.duplicate = up_to(0.05);
   if (one_in(2)) faults.reorder = up_to(0.05);
@@ -204,6 +204,26 @@ Step Draw::step(const Plan& plan) {
   return step;
 }
 
+// Drawn last, so that a seed keeps its steps.
+void Draw::tune(Plan& plan) {
+  for (ChannelPlan& channel : plan.channels) {
+    if (one_in(2)) channel.rnr_retry = static_cast<uint8_t>(below(8));
+    channel.late_rts = channel.type == IB_QPT_RC && one_in(2);
+  }
+  if (one_in(4)) plan.faults.latency_period = Duration(50'000 + below(5'000'000));
+  if (!one_in(12)) return;
+  // A wire on which nothing may be sent again.
+  Faults calm;
+  calm.latency = plan.faults.latency;
+  calm.port_frames = 4096;
+  plan.faults = calm;
+  plan.fabric = {};
+  for (ChannelPlan& channel : plan.channels) {
+    channel.tangles = false;
+    if (channel.host[0] == channel.host[1]) channel.host[1] = (channel.host[0] + 1) % plan.hosts;
+  }
+}
+
 Plan Draw::plan(uint64_t seed) {
   Plan plan;
   plan.seed = seed;
@@ -220,6 +240,7 @@ Plan Draw::plan(uint64_t seed) {
   for (size_t i = 0; i < channels; ++i) plan.channels.push_back(channel(plan.hosts));
   const size_t steps = 40 + below(one_in(8) ? 400 : 120);
   for (size_t i = 0; i < steps; ++i) plan.steps.push_back(step(plan));
+  tune(plan);
   return plan;
 }
 

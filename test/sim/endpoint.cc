@@ -87,13 +87,6 @@ void Endpoint::register_open() {
   host_.note_key(open_mr_->lkey);
 }
 
-void Endpoint::drain(Duration span) {
-  ib_qp_attr attr{};
-  attr.qp_state = IB_QPS_SQD;
-  // It may have failed already, or be in SQD.
-  if (ib_modify_qp(qp_, &attr, IB_QP_STATE) == 0) resume_at_ = world_.now() + span;
-}
-
 void Endpoint::query() {
   query(qp_);
   if (target_ != nullptr) query(target_);
@@ -103,13 +96,15 @@ void Endpoint::query(ib_qp* qp) {
   ib_qp_attr attr;
   ib_qp_init_attr init;
   must(ib_query_qp(qp, &attr, 0, &init), "ib_query_qp");
-  const bool alive = attr.qp_state == IB_QPS_RTS || attr.qp_state == IB_QPS_SQD;
+  const bool rises = rises_ && qp == qp_;
+  const bool alive = rises ? attr.qp_state == IB_QPS_RTR
+                           : attr.qp_state == IB_QPS_RTS || attr.qp_state == IB_QPS_SQD;
   if (!alive && attr.qp_state != IB_QPS_ERR) {
     verdict_.fail("queries", "a connected queue pair is in state " + std::to_string(attr.qp_state));
   }
-  const bool asks = reliable() && qp != target_;
-  const bool as_set =
-      attr.timeout == plan_.timeout && attr.retry_cnt == 7 && attr.max_rd_atomic == plan_.rd_atomic;
+  const bool asks = reliable() && qp != target_ && !rises;
+  const bool as_set = attr.timeout == plan_.timeout && attr.retry_cnt == plan_.retry_cnt &&
+                      attr.rnr_retry == plan_.rnr_retry && attr.max_rd_atomic == plan_.rd_atomic;
   if (attr.path_mtu != plan_.mtu || (asks && !as_set) || attr.dest_qp_num > 0xFFFFFF) {
     verdict_.fail("queries", "an attribute is not what was set");
   }
@@ -170,10 +165,12 @@ void Endpoint::forget_life() {
   silent_run_ = 0;
   broken_ = recv_flushed_ = closing_ = recv_doubted_ = refuses_ = false;
   resume_at_ = kNever;
+  awaits_drained_ = rises_ = false;
 }
 
 void Endpoint::end_life(bool new_qp) {
   connected_ = false;
+  check_last_wqe();
   if (recv_flushed_ && !broken_ && !peer_offended() && !orphaned_) {
     verdict_.fail("completions", "receives were flushed for no reason");
   }

@@ -52,7 +52,7 @@ class Endpoint {
   void look_at_timers();
 
   void starve(Duration span) { starved_until_ = world_.now() + span; }
-  void drain(Duration span);
+  void drain(Duration span, bool notify);
   void query();
   void reregister();
   void resize_cq(const Operation& drawn);
@@ -101,8 +101,17 @@ class Endpoint {
   void create_target();
   int destroy_qps();
   ib_qp_attr attributes_towards(const ib_qp* peer, uint32_t life) const;
-  void bring_up(ib_qp* qp, const ib_qp* peer, uint32_t life);
+  void to_rtr(ib_qp* qp, const ib_qp* peer, uint32_t life);
+  void to_rts(ib_qp* qp, const ib_qp* peer, uint32_t life);
+  void rise();
   ib_qp* receiver() const { return target_ != nullptr ? target_ : qp_; }
+  uint64_t faults_so_far() const;
+  // endpoint_events.cc
+  void take_event(const ib_event& event);
+  void check_heard();
+  void check_drained();
+  void check_last_wqe();
+  void resume();
   // endpoint_queues.cc
   void create_srq();
   int post_recv(const ib_recv_wr& wr);
@@ -218,6 +227,12 @@ class Endpoint {
   bool closing_ = false;  // to_error() was called
   Time starved_until_{};
   Time resume_at_ = kNever;
+  uint32_t life_ = 0;
+  bool rises_ = false;           // still in RTR
+  bool heard_ = false;           // COMM_EST has come in this life
+  bool awaits_drained_ = false;  // has asked for SQ_DRAINED, which has not come
+  uint64_t posted_at_drain_ = 0;
+  uint32_t last_wqes_ = 0;  // LAST_WQE_REACHED in this life
 };
 
 }  // namespace uroce::sim

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "test/sim/check/retries.h"
+#include "test/sim/check/wire_rules.h"
 #include "test/sim/endpoint.h"
-#include "test/sim/must.h"
 
 namespace uroce::sim {
 
@@ -12,13 +12,9 @@ void Endpoint::serve() {
   if (host_.stalled()) return;  // the application has no core either
   if (world_.now() >= resume_at_) {
     resume_at_ = kNever;
-    ib_qp_attr attr{};
-    attr.qp_state = IB_QPS_RTS;
-    const int result = ib_modify_qp(qp_, &attr, IB_QP_STATE);
-    if (result != 0 && host_.engine().qp(Qpn(qp_->qp_num))->state != transport::QpState::kErr) {
-      must(result, "from SQD to RTS");
-    }
+    resume();
   }
+  if (rises_ && heard_ && !closing_) rise();
   const bool all = closing_;
   send_cq_->serve(
       world_.now(), all, [this](const ib_wc& wc) { return take_send(wc); }, verdict_);
@@ -44,10 +40,7 @@ bool Endpoint::take_send(const ib_wc& wc) {
       succeed(ended[i]);
     }
   }
-  if (peer_ != nullptr) {
-    faults_at_progress_ =
-        world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
-  }
+  if (peer_ != nullptr) faults_at_progress_ = faults_so_far();
   return true;
 }
 
@@ -62,6 +55,7 @@ void Endpoint::succeed(const Sent& sent) {
   }
   if (is_local(*sent.kind)) end_key_change(sent);
   if (peer_ == nullptr || !reliable()) return;
+  if (!is_local(*sent.kind)) peer_->check_heard();
   peer_->incoming_.confirmed(sent);
   peer_->shadow_->confirm(sent.announced);
   if (sent.remote_bytes != 0) {
@@ -87,7 +81,12 @@ void Endpoint::fail_request(const Sent& sent, ib_wc_status status) {
     if (peer_is_dead()) return;
     const uint64_t faults =
         world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
-    check_give_up(faults - faults_at_progress_, 7, verdict_);
+    tally_.did(Deed::kRetriesRanOut);
+    check_give_up(faults - faults_at_progress_, faults - faults_at_start_, plan_.retry_cnt,
+                  verdict_);
+  } else if (status == IB_WC_RNR_RETRY_EXC_ERR && world_.rules != nullptr) {
+    tally_.did(Deed::kRnrRetriesRanOut);
+    check_refused(world_.rules->refusals({host_.number(), qp_->qp_num}), plan_.rnr_retry, verdict_);
   } else if (status != sent.kind->ends_with) {
     verdict_.fail("completions",
                   std::string(sent.kind->name) + " ends with " + ib_wc_status_msg(status));
@@ -101,6 +100,7 @@ bool Endpoint::take_recv(const ib_wc& wc) {
   if (!verdict_.good()) return true;
   if (plan_.srq) check_limit_event(wc.wr_id);
   if (wc.status == IB_WC_SUCCESS) {
+    check_heard();
     const auto held = [&](const Sent& due) { return holds(wc, due); };
     const std::optional<Sent> message = incoming_.received(wc, held, verdict_);
     if (!message) return true;

@@ -244,9 +244,9 @@ bool Endpoint::hand_over(const Operation& operation, Sent sent) {
 
 bool Endpoint::post(const Operation& operation) {
   if (ledger_.size() >= plan_.send_depth) return false;
+  if (rises_ && !closing_) rise();
   if (ledger_.empty() && peer_ != nullptr) {
-    faults_at_progress_ =
-        world_.faults_between(world_.index_of(host_), world_.index_of(peer_->host_));
+    faults_at_progress_ = faults_so_far();
   }
   return !suits(operation) || hand_over(operation, prepare(operation));
 }

@@ -85,10 +85,13 @@ std::string describe(const ChannelPlan& channel) {
            channel.host[0], channel.host[1], words(channel.type), ib_mtu_enum_to_int(channel.mtu),
            channel.send_depth, channel.recv_depth, channel.first_psn[0], channel.first_psn[1]);
   if (channel.type == IB_QPT_UC && channel.tangles) text += "tangled, ";
-  text += line("timeout %u, rd_atomic %u, %s, sender %s, receiver %s%s", unsigned{channel.timeout},
-               unsigned{channel.rd_atomic}, channel.signal_all ? "sq_sig_all" : "signals some",
-               words(channel.send_wake), words(channel.recv_wake), channel.lends ? ", lends" : "");
+  text += line("timeout %u, retry_cnt %u, rnr_retry %u, ", unsigned{channel.timeout},
+               unsigned{channel.retry_cnt}, unsigned{channel.rnr_retry});
+  text += line("rd_atomic %u, %s, sender %s, receiver %s%s", unsigned{channel.rd_atomic},
+               channel.signal_all ? "sq_sig_all" : "signals some", words(channel.send_wake),
+               words(channel.recv_wake), channel.lends ? ", lends" : "");
   if (channel.srq) text += ", SRQ";
+  if (channel.late_rts) text += ", side 1 late in RTS";
   return text;
 }
 
@@ -96,8 +99,11 @@ std::string describe(const Faults& faults) {
   std::string text =
       line("loss %.3f, duplicates %.3f, late %.3f, flips %.4f, stalls %.4f, ", faults.loss,
            faults.duplicate, faults.reorder, faults.corrupt, faults.stall);
-  return text + line("latency %.1f us, ports of %zu frames",
-                     static_cast<double>(faults.latency.count()) / 1000, faults.port_frames);
+  text += line("latency %.1f us, ports of %zu frames",
+               static_cast<double>(faults.latency.count()) / 1000, faults.port_frames);
+  if (faults.latency_period == Duration{}) return text;
+  return text + line(", ten times the latency and back every %.1f us",
+                     static_cast<double>(faults.latency_period.count()) / 1000);
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ struct ChannelPlan {
   uint8_t rd_atomic = 4;
   uint8_t timeout = 9;
   uint8_t min_rnr_timer = 8;
+  uint8_t retry_cnt = 7;
+  uint8_t rnr_retry = 7;
+  bool late_rts = false;  // RC: side 1 stays in RTR until it hears or has something to say
   bool signal_all = true;
   bool give_mac = false;  // else ARP finds it
   bool ipv6 = false;
@@ -62,7 +65,7 @@ struct Operation {
 enum class StepKind : uint8_t {
   kPost,        // channel, side, operation
   kStarve,      // channel, side, span: no new receives for a while
-  kDrain,       // channel, side, span: SQD for a while
+  kDrain,       // channel, side, span: SQD for a while; operation.signaled: asks for SQ_DRAINED
   kQuery,       // channel, side
   kRenew,       // channel: destroyed under load and made again
   kReregister,  // channel, side: the memory's keys change

@@ -13,10 +13,30 @@
 namespace uroce::sim {
 
 // What is neither an operation nor a step of a plan, but comes of them.
-enum class Deed : uint8_t { kOnUc, kOnXrc, kLentAccess, kCaughtAccess, kLimitEvent };
-inline constexpr const char* kDeedNames[] = {
-    "requests on UC", "requests on XRC", "accesses through lent keys",
-    "of them refused as the key changed", "SRQ limit events"};
+enum class Deed : uint8_t {
+  kOnUc,
+  kOnXrc,
+  kLentAccess,
+  kCaughtAccess,
+  kLimitEvent,
+  kRetriesRanOut,
+  kRnrRetriesRanOut,
+  kCommEst,
+  kSqDrained,
+  kLastWqe,
+  kCalmRun
+};
+inline constexpr const char* kDeedNames[] = {"requests on UC",
+                                             "requests on XRC",
+                                             "accesses through lent keys",
+                                             "of them refused as the key changed",
+                                             "SRQ limit events",
+                                             "retry_cnt used up",
+                                             "rnr_retry used up",
+                                             "COMM_EST",
+                                             "SQ_DRAINED",
+                                             "LAST_WQE_REACHED",
+                                             "runs in which nothing may be sent again"};
 
 class Tally {
  public:

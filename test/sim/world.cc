@@ -70,8 +70,14 @@ bool World::happens(double probability) {
   return static_cast<double>(random_.next64() >> 11) * 0x1p-53 < probability;
 }
 
+Duration World::latency() const {
+  if (faults.latency_period == Duration{}) return faults.latency;
+  const bool slow = now_.time_since_epoch() / faults.latency_period % 2 != 0;
+  return slow ? 10 * faults.latency : faults.latency;
+}
+
 void World::deliver_later(size_t from, size_t to, std::vector<uint8_t> frame) {
-  Time time = now_ + faults.latency;
+  Time time = now_ + latency();
   if (fabric.exists()) {
     const std::optional<Time> left = fabric.enqueue(now_, to, frame.size());
     if (!left) {
@@ -79,8 +85,11 @@ void World::deliver_later(size_t from, size_t to, std::vector<uint8_t> frame) {
       blame(from, to);
       return;
     }
-    time = *left + faults.latency;
+    time = *left + latency();
   }
+  // A way that has become shorter lets nothing overtake.
+  Time& newest = newest_arrival_[from][to];
+  time = newest = std::max(newest, time);
   if (happens(faults.reorder)) {
     time += random_.delay_within(faults.reorder_delay);
     ++counters_.reordered;

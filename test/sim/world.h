@@ -31,6 +31,7 @@ struct Faults {
   double corrupt = 0;  // one bit of a RoCE frame flipped, anywhere
   double stall = 0;    // the host loses its core for up to stall_span
   Duration latency{5'000};
+  Duration latency_period{};  // so long as said, then so long ten times as much; 0: constant
   Duration reorder_delay{50'000};
   Duration stall_span{3'000'000};
   uint64_t stalls_max = 3;           // in all
@@ -131,6 +132,7 @@ class World {
   bool happens(double probability);
   void turn_host(Host& host);
   void offer(size_t from, size_t to, std::span<const uint8_t> frame);
+  Duration latency() const;
   void deliver_later(size_t from, size_t to, std::vector<uint8_t> frame);
   void arrive(const Arrival& arrival);
   void blame(size_t a, size_t b, uint64_t times = 1);
@@ -148,6 +150,7 @@ class World {
   bool capturing_ = false;
   std::string* log_ = nullptr;
   ByPair<Time> cuts_{};
+  ByPair<Time> newest_arrival_{};  // of the frames that the wire keeps in order
   ByPair<uint64_t> blame_{};
   std::array<bool, kHostsMax> plugged_{};
 };

@@ -4,11 +4,24 @@
 #include "test/sim/check/retries.h"
 
 namespace uroce::sim {
+namespace {
 
-void check_give_up(uint64_t faults_since_progress, uint8_t retry_count, Verdict& verdict) {
-  if (faults_since_progress >= retry_count) return;
+constexpr uint8_t kForEver = 7;
+
+}  // namespace
+
+void check_give_up(uint64_t faults_since_progress, uint64_t faults_of_life, uint8_t retry_count,
+                   Verdict& verdict) {
+  if (faults_since_progress >= retry_count && faults_of_life > retry_count) return;
   verdict.fail("retries", "retry_cnt " + std::to_string(retry_count) + " ran out after " +
-                              std::to_string(faults_since_progress) + " faults of the wire");
+                              std::to_string(faults_since_progress) + " faults of the wire, " +
+                              std::to_string(faults_of_life) + " since it was connected");
+}
+
+void check_refused(uint32_t refusals, uint8_t rnr_retry, Verdict& verdict) {
+  if (rnr_retry != kForEver && refusals > rnr_retry) return;
+  verdict.fail("retries", "rnr_retry " + std::to_string(rnr_retry) + " ran out after " +
+                              std::to_string(refusals) + " RNR NAKs");
 }
 
 }  // namespace uroce::sim

@@ -13,6 +13,7 @@ namespace uroce::sim {
 namespace {
 
 constexpr const char* kName = "wire rules";
+constexpr uint8_t kRnrForEver = 7;
 
 // The waits that the 5-bit code of an RNR NAK stands for, in steps of 10 us (IBA table 45).
 constexpr uint32_t kRnrSteps[32] = {65'536, 1,     2,     3,      4,      6,      8,      12,
@@ -47,15 +48,23 @@ bool outstanding(const transport::QpContext& qp, Psn psn) {
 
 }  // namespace
 
-void WireRules::connected(WirePeer own, WirePeer peer, uint32_t first_psn, uint32_t mtu_bytes) {
+void WireRules::connected(WirePeer own, WirePeer peer, uint32_t first_psn, uint32_t mtu_bytes,
+                          uint8_t rnr_retry) {
   const Key key{own.host, peer.host, peer.qpn};
   End end{};
   end.own = own;
   end.peer = peer;
   end.first_psn = Psn(first_psn);
   end.mtu_bytes = mtu_bytes;
+  end.rnr_retry = rnr_retry;
+  end.refusals_at = end.first_psn;
   ends_[key] = end;
   by_own_[{own.host, own.qpn}] = key;
+}
+
+uint32_t WireRules::refusals(WirePeer own) const {
+  const auto known = by_own_.find({own.host, own.qpn});
+  return known == by_own_.end() ? 0 : ends_.at(known->second).refusals_most;
 }
 
 WireRules::End* WireRules::find(uint8_t own_host, uint8_t peer_host, uint32_t peer_qpn) {
@@ -161,11 +170,26 @@ void WireRules::before(Host& host, std::span<const RxFrame> frames) {
   }
 }
 
+// The NAK acknowledges what is before it, and may have come with other news.
+void WireRules::count_refusal(End& end, const transport::QpContext* qp, bool certain) {
+  if (sends_requests(qp) && qp->req.unacked_psn != end.refusals_at) {
+    end.refusals_at = qp->req.unacked_psn;
+    end.refusals_least = end.refusals_most = 0;
+  }
+  ++end.refusals_most;
+  if (certain) ++end.refusals_least;
+}
+
 void WireRules::after(Host& host, Time now) {
   for (const RnrNak& nak : rnr_naks_) {
     End& end = ends_.at(nak.key);
     const transport::QpContext* qp = host.engine().qp(Qpn(end.own.qpn));
+    const bool alone = std::ranges::count(rnr_naks_, nak.key, &RnrNak::key) == 1;
+    count_refusal(end, qp, alone && end.refused != nak.psn);
     if (!sends_requests(qp) || !outstanding(*qp, nak.psn)) continue;
+    if (end.rnr_retry != kRnrForEver && end.refusals_least > end.rnr_retry) {
+      verdict_.fail(kName, "more RNR NAKs than rnr_retry allows, and the requester goes on");
+    }
     // The same refusal once more, before the packet was sent again, does not make the wait longer.
     if (end.refused == nak.psn) continue;
     end.refused = nak.psn;

@@ -32,13 +32,17 @@ struct WirePeer {
 //   those that it names, at most those that the responder has taken (IBA 9.7.7.1).
 // - One NAK 0x60 per gap, and that one is sent: who waits for a timeout where a NAK was due has not
 //   seen the gap (IBA C9-110).
+// - After rnr_retry RNR NAKs without progress the next one ends the requester.
 // - While an RNR wait lasts, nothing at or behind the refused PSN is sent (IBA C9-149).
 class WireRules {
  public:
   explicit WireRules(Verdict& verdict) : verdict_(verdict) {}
 
   // A life of a connection begins: `own` sends to `peer`, from `first_psn` on.
-  void connected(WirePeer own, WirePeer peer, uint32_t first_psn, uint32_t mtu_bytes);
+  void connected(WirePeer own, WirePeer peer, uint32_t first_psn, uint32_t mtu_bytes,
+                 uint8_t rnr_retry);
+  // RNR NAKs that `own` has got since its last progress: at most so many.
+  uint32_t refusals(WirePeer own) const;
   void sent(Host& host, Time now, std::span<const uint8_t> frame);
   // Around the call that gives frames to the engine.
   void before(Host& host, std::span<const RxFrame> frames);
@@ -53,11 +57,16 @@ class WireRules {
     WirePeer peer;
     Psn first_psn;
     uint32_t mtu_bytes;
+    uint8_t rnr_retry;
     // As requester; PSNs as distances from first_psn.
     uint32_t sent = 0;
     std::vector<uint32_t> message_ends;  // last PSN of each message
     std::optional<Psn> refused;
     Time refused_until{};
+    // RNR NAKs without progress. A copy that the wire made counts or not: it depends on the moment.
+    uint32_t refusals_least = 0;
+    uint32_t refusals_most = 0;
+    Psn refusals_at;  // the oldest PSN unacknowledged then
     // As responder.
     std::optional<Psn> sequence_nak;  // the newest
     std::optional<Psn> rnr_nak;
@@ -74,6 +83,7 @@ class WireRules {
   static uint32_t messages_until(const End& requester, Psn end);
   void request(Host& host, Time now, End& end, const wire::ParsedFrame& frame);
   void acknowledge(Host& host, End& end, const wire::ParsedFrame& frame);
+  static void count_refusal(End& end, const transport::QpContext* qp, bool certain);
   void nak(End& end, const wire::ParsedFrame& frame);
   static void note_gap(End& end, Psn psn, Psn expected);
   void fail(const End& end, const wire::ParsedFrame& frame, const char* what);
