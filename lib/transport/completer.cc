@@ -134,22 +134,23 @@ void take_rnr_nak(QpContext& qp, TransportEnv& env, Psn psn, uint8_t timer_code)
     env.drops->count(Drop::kStaleAcknowledge);
     return;
   }
-  const bool was_recovering = req.recovering;
   ++env.counters->rnr_nak_received;
   const uint32_t kept = acknowledge(qp, env, psn);
   if (!alive(qp)) return;
-  if (qp.attributes.rnr_retry != 7) {
-    if (req.rnr_left == 0) {
-      // The oldest request would fail for the refused one. A READ that lacks its answer is asked
-      // for first; the refusal comes again.
-      if (kept != 0) return imply_nak(qp, env, was_recovering);
-      give_up(qp, env, WcStatus::kRnrRetryExcErr, psn);
-      return;
-    }
-    --req.rnr_left;
+  const bool last = qp.attributes.rnr_retry != 7 && req.rnr_left == 0;
+  if (last && kept == 0) {
+    give_up(qp, env, WcStatus::kRnrRetryExcErr, psn);
+    return;
   }
-  // The peer is alive and has the packet: only silence since now counts against it.
-  req.retry_left = qp.attributes.retry_count;
+  if (last) {
+    // The oldest request would fail for the refused one. A READ that lacks its answer is asked for
+    // once more, at the cost of a retry; the refusal comes again.
+    if (!spend_retry(qp, env)) return;
+  } else {
+    if (qp.attributes.rnr_retry != 7) --req.rnr_left;
+    // The peer is alive and has the packet: only silence since now counts against it.
+    req.retry_left = qp.attributes.retry_count;
+  }
   go_back(qp);
   req.recovering = true;
   req.recovery_psn = psn;

@@ -277,6 +277,8 @@ TEST_F(RnrWait, TheLastRefusalBehindAnUnfinishedReadDoesNotFailTheRead) {
   ASSERT_EQ(requests().size(), 2u);
   rnr(kLocalPsn + 1, 1);
   EXPECT_TRUE(send_completions().empty());
+  EXPECT_TRUE(requests().empty()) << "the peer has asked for a pause";
+  ASSERT_TRUE(to_deadline());
   const std::vector<Sent> again = requests();
   ASSERT_EQ(again.size(), 2u);
   EXPECT_EQ(again[0].opcode(), Opcode::kRcReadRequest);

@@ -110,9 +110,9 @@ uint64_t Endpoint::faults_so_far() const {
 
 // What a passive end does when the first packet has come, or when it has something to say itself.
 void Endpoint::rise() {
-  rises_ = false;
   // The peer's first request may have been its last one, too.
   if (host_.engine().qp(Qpn(qp_->qp_num))->state == transport::QpState::kErr) return;
+  rises_ = false;
   if (peer_ != nullptr) to_rts(qp_, peer_->receiver(), life_);
 }
 
