@@ -169,9 +169,11 @@ int Device::rescan_addresses() {
     const std::lock_guard port_guard(port_lock_);
     addresses = port_.addresses();
   }
-  if (!gids_.update(info_.mac, addresses)) return 0;
+  const bool changed = gids_.update(info_.mac, addresses);
+  if (!changed && !addresses_due_) return 0;
   const int error = change_addresses(lock, gids_.local_addresses());
-  raise(lock, transport::EventType::kGidChange);
+  addresses_due_ = error != 0;
+  if (changed) raise(lock, transport::EventType::kGidChange);
   return error;
 }
 

@@ -165,7 +165,8 @@ class Device {
   // The control thread's entry, called now and then: looks at the port's link and frame size. A
   // link that went and came back since is told as both.
   void refresh_link();
-  // Reads the port's addresses again; returns an error of the engines.
+  // Reads the port's addresses again; returns an error of the engines, after which it is to be
+  // called once more.
   int rescan_addresses();
 
   const std::string& name() const { return name_; }
@@ -316,6 +317,7 @@ class Device {
   EventSink sink_ = nullptr;
   void* sink_context_ = nullptr;
   bool closing_ = false;
+  bool addresses_due_ = false;  // not every engine has been told of the last change
   bool gsi_exists_ = false;
   uint32_t next_pd_ = 1;
   uint32_t next_xrcd_ = 1;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -101,6 +103,20 @@ TEST_F(DeviceTest, AnAddressThatChangesIsAnEventAndIndexesStay) {
   Gid gid;
   EXPECT_EQ(bed_.device().query_gid(1, gid), -ENODATA);
   EXPECT_EQ(bed_.device().find_gid(kTestIpv6), 2);
+}
+
+TEST_F(DeviceTest, AnAddressThatAWorkerWasLateForIsToldAgain) {
+  TestBed bed(TestBedOptions{.mode = engine::DriveMode::kWorker});
+  bed.on_clock = [&bed] { bed.work(); };
+  ASSERT_EQ(bed.device().start(), 0);
+  bed.on_clock = [&bed] { bed.pass(std::chrono::milliseconds(100)); };
+  bed.port.list.erase(bed.port.list.begin());
+  EXPECT_EQ(bed.device().rescan_addresses(), -ETIMEDOUT);
+  EXPECT_EQ(bed.device().rescan_addresses(), -ETIMEDOUT) << "still not told";
+  bed.on_clock = [&bed] { bed.work(); };
+  EXPECT_EQ(bed.device().rescan_addresses(), 0);
+  bed.on_clock = [&bed] { bed.pass(std::chrono::milliseconds(100)); };
+  EXPECT_EQ(bed.device().rescan_addresses(), 0) << "nothing is left to tell";
 }
 
 // All nodes and all systems; the solicited-node groups of fd00::1 and of the link-local address.

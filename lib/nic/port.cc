@@ -30,6 +30,8 @@
 namespace uroce::nic {
 namespace {
 
+constexpr int kReadAgainMax = 8;  // a list that changes while the kernel gives it is refused
+
 // Vdevs that EAL was given and has no port for.
 std::string missing_vdevs() {
   std::vector<std::string> names;
@@ -391,7 +393,12 @@ uint32_t Port::follow_mtu(const KernelLink& link) {
 std::vector<device::PortAddress> Port::addresses() {
   if (!shared()) return config_.addresses;
   absl::StatusOr<std::vector<device::PortAddress>> found = kernel_->addresses();
-  if (!found.ok()) return {};
+  for (int again = 0; !found.ok() && again < kReadAgainMax; ++again) found = kernel_->addresses();
+  if (!found.ok()) {
+    log(absl::StrFormat("port %s: the kernel's addresses cannot be read, the old ones stay: %s",
+                        name_, found.status().message()));
+    return addresses_;
+  }
   if (!config_.addresses.empty()) {
     std::erase_if(*found, [&](const device::PortAddress& address) {
       return !contains(config_.addresses, address.address);
@@ -402,7 +409,8 @@ std::vector<device::PortAddress> Port::addresses() {
       log(absl::StrFormat("port %s: %s", name_, held.message()));
     }
   }
-  return *std::move(found);
+  addresses_ = *std::move(found);
+  return addresses_;
 }
 
 int Port::set_multicast_macs(std::span<const MacAddress> macs) {

@@ -109,6 +109,7 @@ class Port final : public device::PortOps {
   std::unique_ptr<KernelInterface> kernel_;
   std::unique_ptr<KernelGroups> groups_;
   std::unique_ptr<PortGuard> guard_;
+  std::vector<device::PortAddress> addresses_;  // of the kernel's interface, as last read
 };
 
 }  // namespace uroce::nic

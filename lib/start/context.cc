@@ -155,7 +155,8 @@ void Context::look_at_ports() {
     const bool link = unit->link_watch().changed();
     const bool addresses = unit->address_watch().changed();
     if (worker && link) unit->device().refresh_link();
-    if (worker && addresses) unit->device().rescan_addresses();
+    unit->rescan_due = unit->rescan_due || addresses;
+    if (worker && unit->rescan_due) unit->rescan_due = unit->device().rescan_addresses() != 0;
     if (!worker && (link || addresses)) ports_changed_.store(true, std::memory_order_release);
   }
 }

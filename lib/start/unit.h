@@ -38,6 +38,8 @@ class Unit {
 
   // The C handle, made when the device has started; nullptr before and after.
   ib_device* handle = nullptr;
+  // Of the control thread: the kernel's addresses have changed, and not every engine knows it.
+  bool rescan_due = false;
 
  private:
   void make_engines(const config::Settings& settings, IdSource& ids);
