@@ -54,7 +54,7 @@ std::string port_names() {
       names.push_back(name);
     }
   }
-  if (const std::string missing = missing_vdevs(); !missing.empty()) return missing;
+  if (std::string missing = missing_vdevs(); !missing.empty()) return missing;
   return names.empty() ? "there is none, give EAL a --vdev or bind a NIC"
                        : "there are: " + absl::StrJoin(names, ", ");
 }
