@@ -97,6 +97,21 @@ class FaceTest : public testing::Test {
     return ah;
   }
 
+  // Moves an RC queue pair to RTS, to a peer that is not here: its packets are seen on the wire.
+  void connect_out(ib_qp* qp, __u8 traffic_class = 0) {
+    bring_to(qp, IB_QPS_INIT);
+    ib_qp_attr attr{};
+    attr.qp_state = IB_QPS_RTR;
+    attr.path_mtu = IB_MTU_1024;
+    attr.dest_qp_num = 0x12;
+    attr.ah_attr = to(device::kTestPeer);
+    attr.ah_attr.roce.dmac[0] = 2;
+    attr.ah_attr.grh.traffic_class = traffic_class;
+    ASSERT_EQ(ib_modify_qp(qp, &attr, 0x129181), 0);
+    attr.qp_state = IB_QPS_RTS;
+    ASSERT_EQ(ib_modify_qp(qp, &attr, 0x12e01), 0);
+  }
+
   // Moves a UD, RC or UC queue pair up to `state`; those of connections to `peer`.
   void bring_to(ib_qp* qp, ib_qp_state state, const ib_qp* peer = nullptr) {
     const bool ud = qp->qp_type == IB_QPT_UD;

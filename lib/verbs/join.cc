@@ -78,13 +78,25 @@ std::string why(const ib_qp& qp, int error) {
   return std::generic_category().message(-error);
 }
 
-// Returns what attach or detach did, and says why it was an error: what the device or the port has
-// told, if they have.
-int explain(const ib_qp& qp, const char* text, int result, const char* done) {
+// Joining or leaving: the call for the whole group, that for one source, and what they do.
+struct Change {
+  int (*group)(ib_qp*, ib_gid*, __u16 lid);
+  int (*source)(ib_qp*, ib_gid*, const ib_gid*);
+  const char* done;
+};
+
+// Says why it was an error: what the device or the port has told, if they have.
+int change(ib_qp* qp, const char* text, const Change& how) {
+  ib_gid group;
+  ib_gid source;
+  if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
+  uroce::set_last_error("");  // what an earlier call has told
+  const int result =
+      to_gid(source).is_zero() ? how.group(qp, &group, 0) : how.source(qp, &group, &source);
   if (result == 0) return 0;
   const std::string told = uroce::last_error();
-  uroce::set_last_error(quoted(text) + " cannot be " + done + ": " +
-                        (told.empty() ? why(qp, result) : told));
+  uroce::set_last_error(quoted(text) + " cannot be " + how.done + ": " +
+                        (told.empty() ? why(*qp, result) : told));
   return result;
 }
 
@@ -103,23 +115,9 @@ int uroce_parse_mcast(const char* text, ib_gid* group, ib_gid* source) {
 }
 
 int uroce_join_mcast(ib_qp* qp, const char* text) {
-  ib_gid group;
-  ib_gid source;
-  if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
-  const bool has_source = !to_gid(source).is_zero();
-  uroce::set_last_error("");  // what an earlier call has told
-  const int result =
-      has_source ? uroce_attach_mcast_source(qp, &group, &source) : ib_attach_mcast(qp, &group, 0);
-  return explain(*qp, text, result, "joined");
+  return change(qp, text, {ib_attach_mcast, uroce_attach_mcast_source, "joined"});
 }
 
 int uroce_leave_mcast(ib_qp* qp, const char* text) {
-  ib_gid group;
-  ib_gid source;
-  if (const int error = uroce_parse_mcast(text, &group, &source); error != 0) return error;
-  const bool has_source = !to_gid(source).is_zero();
-  uroce::set_last_error("");  // what an earlier call has told
-  const int result =
-      has_source ? uroce_detach_mcast_source(qp, &group, &source) : ib_detach_mcast(qp, &group, 0);
-  return explain(*qp, text, result, "left");
+  return change(qp, text, {ib_detach_mcast, uroce_detach_mcast_source, "left"});
 }

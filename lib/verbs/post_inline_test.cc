@@ -23,7 +23,7 @@ class InlineList : public FaceTest {
     attr.qp_type = IB_QPT_UD;
     ud_ = ib_create_qp(pd_, &attr);
     EXPECT_FALSE(IS_ERR(ud_));
-    connect_out();
+    connect_out(rc_);
     bring_to(ud_, IB_QPS_RTS);
     for (size_t i = 0; i < 200; ++i) memory_[i] = static_cast<uint8_t>(i);
     bed_.settle(10);
@@ -32,19 +32,6 @@ class InlineList : public FaceTest {
   ~InlineList() override {
     EXPECT_EQ(ib_destroy_qp(rc_), 0);
     EXPECT_EQ(ib_destroy_qp(ud_), 0);
-  }
-  // To a peer that is not here, so that its packets are seen on the wire.
-  void connect_out() {
-    bring_to(rc_, IB_QPS_INIT);
-    ib_qp_attr attr{};
-    attr.qp_state = IB_QPS_RTR;
-    attr.path_mtu = IB_MTU_1024;
-    attr.dest_qp_num = 0x12;
-    attr.ah_attr = to(device::kTestPeer);
-    attr.ah_attr.roce.dmac[0] = 2;
-    ASSERT_EQ(ib_modify_qp(rc_, &attr, 0x129181), 0);
-    attr.qp_state = IB_QPS_RTS;
-    ASSERT_EQ(ib_modify_qp(rc_, &attr, 0x12e01), 0);
   }
   using Pieces = std::vector<std::pair<size_t, __u32>>;  // where in memory_, and how long
   int post(ib_wr_opcode opcode, const Pieces& pieces, ib_ah* ah = nullptr) {

@@ -210,17 +210,7 @@ TEST_F(PostTest, ADatagramCarriesItsAddressAndTheSourcePortOfItsFlow) {
 // Cases 89: the source port of a connection is that of its two QPNs, and stays.
 TEST_F(PostTest, AConnectionsFramesCarryTheSourcePortOfItsQpns) {
   ib_qp* qp = make(IB_QPT_RC);
-  bring_to(qp, IB_QPS_INIT);
-  ib_qp_attr attr{};
-  attr.qp_state = IB_QPS_RTR;
-  attr.path_mtu = IB_MTU_1024;
-  attr.dest_qp_num = 0x12;
-  attr.ah_attr = to(device::kTestPeer);
-  attr.ah_attr.roce.dmac[0] = 2;
-  attr.ah_attr.grh.traffic_class = 0x6a;
-  ASSERT_EQ(ib_modify_qp(qp, &attr, 0x129181), 0);
-  attr.qp_state = IB_QPS_RTS;
-  ASSERT_EQ(ib_modify_qp(qp, &attr, 0x12e01), 0);
+  connect_out(qp, 0x6a);
   ASSERT_EQ(post_send(qp, memory_.data(), 2000, 1), 0);
   bed_.settle(10);
   int packets = 0;
