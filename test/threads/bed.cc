@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "verbs/face.h"
 
@@ -26,8 +27,8 @@ struct Core::Frame {
   std::atomic<uint32_t> references{1};
 };
 
-Core::Core(engine::EngineSeat& seat, worker::HandoffMesh& mesh, uint32_t index)
-    : seat_(seat), mesh_(mesh), index_(index) {
+Core::Core(engine::EngineSeat& seat, worker::HandoffMesh& mesh, uint32_t index, OnWire on_wire)
+    : seat_(seat), mesh_(mesh), index_(index), on_wire_(std::move(on_wire)) {
   for (auto& room : rooms_) room.resize(9216);
 }
 
@@ -48,7 +49,10 @@ uint32_t Core::turn(Time now) {
   seat_.epoch().begin_turn(false);
   uint32_t moved = receive(now);
   engine::Command* command = nullptr;
-  for (int i = 0; i < 8 && seat_.mailbox().pop(command); ++i) engine.handle_command(now, *command);
+  const int limit = on_wire_ ? 1 : 8;
+  for (int i = 0; i < limit && seat_.mailbox().pop(command); ++i) {
+    engine.handle_command(now, *command);
+  }
   if (engine.poll_timeout() <= now) engine.handle_timeout(now);
   moved += transmit(now);
   seat_.epoch().end_turn();
@@ -102,6 +106,7 @@ uint32_t Core::transmit(Time now) {
   }
   const size_t count = seat_.engine().poll_frames(now, slots);
   for (size_t i = 0; i < count; ++i) {
+    if (on_wire_ && slots[i].route != Route::kLocal) on_wire_({slots[i].room, slots[i].length});
     if (slots[i].route == Route::kWire) continue;
     looped_.push_back(new Frame{{slots[i].room, slots[i].room + slots[i].length}});
   }
@@ -113,7 +118,8 @@ Time Bed::now() {
       std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
 }
 
-Bed::Bed(engine::DriveMode mode, uint32_t engines) : mode_(mode), mesh_(engines) {
+Bed::Bed(engine::DriveMode mode, uint32_t engines, const OnWire& on_wire)
+    : mode_(mode), mesh_(engines) {
   shared_.keys = &keys_;
   shared_.engine_count = engines;
   shared_.qp_slots_per_engine = 64;
@@ -128,7 +134,7 @@ Bed::Bed(engine::DriveMode mode, uint32_t engines) : mode_(mode), mesh_(engines)
     config.seed = i + 1;
     seats_.push_back(std::make_unique<engine::EngineSeat>(config, mode));
     seat_pointers_.push_back(seats_.back().get());
-    cores_.push_back(std::make_unique<Core>(*seats_.back(), mesh_, i));
+    cores_.push_back(std::make_unique<Core>(*seats_.back(), mesh_, i, on_wire));
   }
   device::DeviceSetup setup;
   setup.name = "uroce0";

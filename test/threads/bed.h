@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,10 +32,14 @@ inline constexpr std::chrono::seconds kPatience{20};
 // Waits until `condition` holds, giving the CPU away; false after kPatience.
 bool eventually(const std::function<bool()>& condition);
 
+// Sees each frame that leaves through the port, on the thread that drives the engine.
+using OnWire = std::function<void(std::span<const uint8_t> frame)>;
+
 // One engine and what drives it. The owner of the seat (worker thread, or baton) calls turn().
 class Core {
  public:
-  Core(engine::EngineSeat& seat, worker::HandoffMesh& mesh, uint32_t index);
+  // With `on_wire` it carries out one command a turn, so that what each does to the wire is seen.
+  Core(engine::EngineSeat& seat, worker::HandoffMesh& mesh, uint32_t index, OnWire on_wire = {});
   ~Core();
 
   // One loop turn, in the order of lib/worker/loop.cc. Returns how many frames moved.
@@ -51,6 +56,7 @@ class Core {
   engine::EngineSeat& seat_;
   worker::HandoffMesh& mesh_;
   const uint32_t index_;
+  const OnWire on_wire_;
   std::deque<Frame*> looped_;
   std::array<std::vector<uint8_t>, 16> rooms_;
 };
@@ -58,13 +64,14 @@ class Core {
 // A device with two engines. Worker mode: each has its thread. Shared: whoever calls poll().
 class Bed {
  public:
-  explicit Bed(engine::DriveMode mode, uint32_t engines = 2);
+  explicit Bed(engine::DriveMode mode, uint32_t engines = 2, const OnWire& on_wire = {});
   ~Bed();  // every verbs object has been destroyed
   Bed(const Bed&) = delete;
   Bed& operator=(const Bed&) = delete;
 
   ib_device* device() { return handle_; }
   device::Device& object() { return *device_; }
+  const device::PaperPort& port() const { return port_; }  // while no control call is under way
   static Time now();
 
   // Shared mode: one turn of every engine that is free, then events. Packets moved.
