@@ -117,13 +117,14 @@ void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn) {
 }
 
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status) {
-  if (qp.resp.recv_wqe_held) {
-    complete_oldest_receive(qp, env, status);
-  } else {
-    // No completion tells of it (IBA C9-222.1 for access).
-    const bool access = status == WcStatus::kRemAccessErr;
-    env.raise(qp.events, access ? EventType::kQpAccessErr : EventType::kQpReqErr, qp.user);
-  }
+  if (!qp.resp.recv_wqe_held) return fail_responder(qp, env, status);
+  complete_oldest_receive(qp, env, status);
+  to_error(qp, env);
+}
+
+void fail_responder(QpContext& qp, TransportEnv& env, WcStatus status) {
+  const bool access = status == WcStatus::kRemAccessErr;
+  env.raise(qp.events, access ? EventType::kQpAccessErr : EventType::kQpReqErr, qp.user);
   to_error(qp, env);
 }
 

@@ -17,10 +17,14 @@ void fail_send(QpContext& qp, TransportEnv& env, WcStatus status);
 // refused last: one event for the log, then fail_send.
 void give_up(QpContext& qp, TransportEnv& env, WcStatus status, Psn psn);
 
-// The responder refuses for good: the held receive WQE ends with `status`, or, when none is held,
-// an event says so (QP_ACCESS_ERR with kRemAccessErr, else QP_REQ_ERR); the queue pair goes to ERR.
-// The NAK, if any, has been queued before and still goes out.
+// The responder refuses the request that has come, for good: the held receive WQE ends with
+// `status`, or, when none is held, fail_responder(). The NAK, if any, has been queued before and
+// still goes out.
 void fail_receive(QpContext& qp, TransportEnv& env, WcStatus status);
+
+// The responder refuses a request that no receive WQE belongs to: an event says so (IBA C9-222.1;
+// QP_ACCESS_ERR with kRemAccessErr, else QP_REQ_ERR), and the queue pair goes to ERR.
+void fail_responder(QpContext& qp, TransportEnv& env, WcStatus status);
 
 // The receive WQE at the head of the queue (posted, or taken from a shared receive queue) ends with
 // `status`; the queue pair goes on, but for a full CQ.

@@ -123,13 +123,13 @@ void emit_atomic_acknowledge(const QpContext& qp, TransportEnv& env, TxSlot& slo
 }
 
 // The key of a READ under way is gone: a NAK with the PSN of the packet that cannot be sent, and
-// nothing behind it.
+// nothing behind it. A receive WQE that is held meanwhile is a later message's.
 void refuse_rest_of_read(QpContext& qp, TransportEnv& env, const Response& r) {
   const Psn psn = r.psn + r.packets_sent;
   qp.resp.responses_tail = qp.resp.responses_head;
   owe_last_nak(qp, psn, Aeth::nak(NakCode::kRemoteAccess));
   ++env.counters->resp_remote_access_errors;
-  if (qp.state != QpState::kErr) fail_receive(qp, env, WcStatus::kRemAccessErr);
+  if (qp.state != QpState::kErr) fail_responder(qp, env, WcStatus::kRemAccessErr);
 }
 
 }  // namespace

@@ -151,6 +151,20 @@ TEST_F(ResponseQueueTest, KeyGoneInTheMiddleOfAReadIsANakAndTheEnd) {
   EXPECT_FALSE(response_ready(*qp));
 }
 
+TEST_F(ResponseQueueTest, TheReceiveOfAMessageBehindARefusedReadIsFlushed) {
+  post_recv(0, 3000);
+  owe_read_of(0x4FF, 16);
+  request(
+      {.opcode = Opcode::kRcSendFirst, .psn = Psn(0x500), .payload = std::vector<uint8_t>(1024)});
+  keys.unpublish(kKey);
+  EXPECT_EQ(sent(), (Packets{{Opcode::kRcAcknowledge, 0x4FF}}));
+  EXPECT_EQ(events(), (std::vector{EventType::kQpAccessErr}));
+  const auto done = recv_completions();
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, WcStatus::kWrFlushErr);
+  keys.publish(kKey, {buffer.data(), address(0), buffer.size(), kPd, kAllAccess});
+}
+
 TEST_F(ResponseQueueTest, InErrorOnlyWhatLeadsUpToTheLastNakStillLeaves) {
   owe_read_of(50, 1500);
   owe_acknowledge(*qp, Psn(52));

@@ -41,7 +41,7 @@ def main():
     program, path = sys.argv[1], pathlib.Path(sys.argv[2])
     path.unlink(missing_ok=True)
     run = subprocess.run([program, '--smoke', '--json', path], capture_output=True, text=True,
-                         timeout=115)
+                         timeout=150)
     print(run.stdout, run.stderr)
     if run.returncode != 0:
         sys.exit(f'status {run.returncode}')

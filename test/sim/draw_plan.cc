@@ -207,6 +207,7 @@ Step Draw::step(const Plan& plan) {
 // Drawn last, so that a seed keeps its steps.
 void Draw::tune(Plan& plan) {
   for (ChannelPlan& channel : plan.channels) {
+    if (one_in(2)) channel.rnr_retry = static_cast<uint8_t>(below(8));
     channel.late_rts = channel.type == IB_QPT_RC && one_in(2);
   }
   if (one_in(4)) plan.faults.latency_period = Duration(50'000 + below(5'000'000));

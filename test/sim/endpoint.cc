@@ -118,10 +118,10 @@ void Endpoint::reregister() {
 }
 
 bool Endpoint::drained() const {
+  if (host_.stalled()) return false;  // the application has no core to poll what is there
   const transport::SendQueue& queue = host_.engine().qp(Qpn(qp_->qp_num))->queues->send;
-  // What a shared receive queue still holds will not complete; what was taken from it has been
-  // polled, unless the application had no core.
-  const bool received = plan_.srq ? !host_.stalled() : recvs_.outstanding() == 0;
+  // What a shared receive queue still holds will not complete; what was taken from it is polled.
+  const bool received = plan_.srq || recvs_.outstanding() == 0;
   return !waits() && received && queue.consumer.load() == queue.producer.load();
 }
 

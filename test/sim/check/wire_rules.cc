@@ -24,9 +24,12 @@ constexpr uint32_t kRnrSteps[32] = {65'536, 1,     2,     3,      4,      6,    
 // RC and XRC are the same on the wire but for the queue that a request of XRC names.
 constexpr uint32_t kReliableServices = wire::kRc | wire::kXrc;
 
-// A frame of a reliable service that is for `to` and whole.
+// A frame of a reliable service that reaches `to` and is whole. One flipped bit makes a group's
+// Ethernet address of an own one, and a port lets those through: what counts is the IP address.
 bool read(std::span<const uint8_t> bytes, const MacAddress& to, wire::ParsedFrame& frame) {
-  if (bytes.size() < 14 || wire::load_mac(bytes.data()) != to) return false;
+  if (bytes.size() < 14) return false;
+  const bool group = (bytes[0] & 1) != 0;
+  if (!group && wire::load_mac(bytes.data()) != to) return false;
   return wire::parse_roce(bytes, {}, frame) == wire::Drop::kNone &&
          frame.info->has(kReliableServices) && wire::icrc_ok(frame);
 }
@@ -165,7 +168,8 @@ void WireRules::before(Host& host, std::span<const RxFrame> frames) {
       if (takes_requests(qp)) note_gap(end, frame.psn, qp->resp.expected_psn);
     } else if (frame.info->has(wire::kAckOp) && sends_requests(qp) &&
                frame.aeth().kind() == wire::AethKind::kRnrNak && outstanding(*qp, frame.psn)) {
-      rnr_naks_.push_back({known->second, frame.psn, frame.aeth().rnr_timer()});
+      const bool oldest = frame.psn == qp->req.unacked_psn;
+      rnr_naks_.push_back({known->second, frame.psn, frame.aeth().rnr_timer(), oldest});
     }
   }
 }
@@ -185,7 +189,9 @@ void WireRules::after(Host& host, Time now) {
     End& end = ends_.at(nak.key);
     const transport::QpContext* qp = host.engine().qp(Qpn(end.own.qpn));
     const bool alone = std::ranges::count(rnr_naks_, nak.key, &RnrNak::key) == 1;
-    count_refusal(end, qp, alone && end.refused != nak.psn);
+    // Behind a READ that lacks its answer it costs nothing if nothing is left: that is asked for.
+    // And the answer may have come with it, as progress that gives all retries back.
+    count_refusal(end, qp, alone && nak.oldest && end.refused != nak.psn);
     if (!sends_requests(qp) || !outstanding(*qp, nak.psn)) continue;
     if (end.rnr_retry != kRnrForEver && end.refusals_least > end.rnr_retry) {
       verdict_.fail(kName, "more RNR NAKs than rnr_retry allows, and the requester goes on");

@@ -77,6 +77,7 @@ class WireRules {
     Key key;
     Psn psn;
     uint8_t timer;
+    bool oldest;  // no request before it was unanswered
   };
 
   End* find(uint8_t own_host, uint8_t peer_host, uint32_t peer_qpn);
