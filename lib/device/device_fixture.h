@@ -73,6 +73,7 @@ class PaperPort : public PortOps {
 };
 
 struct TestBedOptions {
+  std::string name = "uroce0";
   uint32_t engines = 1;
   uint32_t qp_slots = 64;
   uint32_t keys = 64;
@@ -104,7 +105,7 @@ class TestBed {
       seat_pointers_.push_back(seats_.back().get());
     }
     DeviceSetup setup;
-    setup.name = "uroce0";
+    setup.name = options.name;
     setup.seats = seat_pointers_;
     setup.driver = {&TestBed::now, &TestBed::turn, this};
     setup.shared = &shared_;
@@ -165,6 +166,33 @@ class TestBed {
   }
 
   void run_turn(uint32_t index) {
+    if (!take(index)) return;
+    run_loop(index);
+    give_back(index);
+    // As in the product: taken while the engine is ours, delivered when it is not.
+    while (take(index)) {
+      const auto event = seats_[index]->engine().poll_event();
+      give_back(index);
+      if (!event) return;
+      if (on_event != nullptr) {
+        on_event(*event);
+      } else {
+        events.push_back(*event);
+      }
+    }
+  }
+
+  // Inline shared: the engine's baton.
+  bool take(uint32_t index) {
+    engine::EngineSeat& seat = *seats_[index];
+    return seat.mode() != engine::DriveMode::kInlineShared || seat.try_take();
+  }
+  void give_back(uint32_t index) {
+    engine::EngineSeat& seat = *seats_[index];
+    if (seat.mode() == engine::DriveMode::kInlineShared) seat.give_back();
+  }
+
+  void run_loop(uint32_t index) {
     engine::EngineSeat& seat = *seats_[index];
     engine::Engine& engine = seat.engine();
     seat.epoch().begin_turn(seat.mode() == engine::DriveMode::kInlineExclusive);
@@ -174,13 +202,6 @@ class TestBed {
     if (engine.poll_timeout() <= clock()) engine.handle_timeout(clock());
     transmit(index);
     seat.epoch().end_turn();
-    while (const auto event = engine.poll_event()) {
-      if (on_event != nullptr) {
-        on_event(*event);
-      } else {
-        events.push_back(*event);
-      }
-    }
   }
 
   void deliver(uint32_t index) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of opening and closing devices.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "ibverbs/face_fixture.h"
+
+namespace uroce::ibverbs {
+namespace {
+
+TEST_F(FaceTest, OpensADeviceWithoutStartingIt) {
+  EXPECT_EQ(context_->device, devices_[0]);
+  EXPECT_EQ(context_->num_comp_vectors, 1);
+  EXPECT_EQ(runtime_.running(0), nullptr);
+}
+
+TEST_F(FaceTest, OpensADeviceMoreThanOnce) {
+  ibv_context* const again = ibv_open_device(devices_[0]);
+  ASSERT_NE(again, nullptr);
+  EXPECT_NE(again, context_);
+  EXPECT_EQ(ibv_close_device(again), 0);
+}
+
+TEST_F(FaceTest, HasACommandDescriptorUntilItIsClosed) {
+  ibv_context* const other = ibv_open_device(devices_[1]);
+  ASSERT_NE(other, nullptr);
+  const int descriptor = other->cmd_fd;
+  EXPECT_NE(fcntl(descriptor, F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_EQ(ibv_close_device(other), 0);
+  EXPECT_EQ(fcntl(descriptor, F_GETFD), -1);
+}
+
+class SeveralQueues : public FaceTest {
+ protected:
+  SeveralQueues() : FaceTest({.engines = 3}) {}
+};
+
+TEST_F(SeveralQueues, AreAsManyCompletionVectors) { EXPECT_EQ(context_->num_comp_vectors, 3); }
+
+}  // namespace
+}  // namespace uroce::ibverbs
