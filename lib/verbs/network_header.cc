@@ -9,25 +9,13 @@
 
 #include "device/path.h"
 #include "verbs/handles.h"
+#include "wire/datagram_header.h"
 
 namespace uroce::verbs {
 namespace {
 
 constexpr __u8 kUdp = 17;
 constexpr __u16 kNoVlan = 0xFFFF;
-
-// RFC 1071, over a header of 20 bytes whose checksum field counts as 0.
-__u16 checksum_of(const rdma_ipv4_header& header) {
-  rdma_ipv4_header copy = header;
-  copy.check = 0;
-  __u16 words[sizeof copy / 2];
-  std::memcpy(words, &copy, sizeof copy);
-  uint32_t sum = 0;
-  for (const __u16 word : words) sum += word;
-  sum = (sum & 0xFFFF) + (sum >> 16);
-  sum = (sum & 0xFFFF) + (sum >> 16);
-  return static_cast<__u16>(~sum);
-}
 
 ib_gid mapped(__be32 address) {
   ib_gid gid{};
@@ -61,12 +49,7 @@ int local_index(ib_device* device, const ib_wc& wc, rdma_network_type type, ib_g
 using namespace uroce::verbs;
 
 int ib_get_rdma_header_version(const rdma_network_hdr* hdr) {
-  __u8 first = 0;
-  std::memcpy(&first, hdr, 1);
-  const rdma_ipv4_header& ipv4 = hdr->roce4grh;
-  if (first >> 4 != 6) return ipv4.version_ihl >> 4 == 4 ? 4 : 0;
-  if ((ipv4.version_ihl & 0xF) != 5) return 6;
-  return checksum_of(ipv4) == ipv4.check ? 4 : 6;
+  return uroce::wire::datagram_header_version(reinterpret_cast<const uint8_t*>(hdr));
 }
 
 int ib_get_gids_from_rdma_hdr(const rdma_network_hdr* hdr, rdma_network_type net_type, ib_gid* sgid,
