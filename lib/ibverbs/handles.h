@@ -66,25 +66,30 @@ struct Channel : ibv_comp_channel {
 // Always the larger structure: ibv_cq is how it begins.
 struct Cq : ibv_cq_ex {
   device::CqHandle handle;
-  bool keeps_time = false;                // timestamps were asked for
-  transport::Cqe current{};               // between start_poll and end_poll
-  std::atomic<uint32_t> events_taken{0};  // ibv_get_cq_event() gave out; acknowledged: above
+  bool keeps_time = false;   // timestamps were asked for
+  transport::Cqe current{};  // between start_poll and end_poll
+  // Given out by ibv_get_cq_event() and ibv_get_async_event(), under the lock of the queue that
+  // they came from. Acknowledged: above, under `mutex`.
+  uint32_t comp_events_taken = 0;
+  uint32_t async_events_taken = 0;
 };
 
 struct Srq : ibv_srq {
   device::SrqHandle handle;
   Xrcd* xrcd = nullptr;
   Cq* cq = nullptr;
+  uint32_t events_taken = 0;  // as async_events_taken of a CQ
 };
 
 // Always the larger structure: ibv_qp is how it begins.
 struct Qp : ibv_qp_ex {
   device::QpHandle handle;
-  Xrcd* xrcd = nullptr;      // XRC target
-  bool builds = false;       // made with send_ops_flags: the ibv_wr_* calls work
-  uint32_t build_first = 0;  // between wr_start and wr_complete: producer index before
-  uint32_t build_tail = 0;   // … and behind the last request begun
-  int build_error = 0;       // … the first error, positive
+  Xrcd* xrcd = nullptr;       // XRC target
+  bool builds = false;        // made with send_ops_flags: the ibv_wr_* calls work
+  uint32_t build_first = 0;   // between wr_start and wr_complete: producer index before
+  uint32_t build_tail = 0;    // … and behind the last request begun
+  int build_error = 0;        // … the first error, positive
+  uint32_t events_taken = 0;  // as async_events_taken of a CQ
 };
 
 inline Device& of(ibv_device* p) { return *static_cast<Device*>(p); }

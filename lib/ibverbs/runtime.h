@@ -59,6 +59,9 @@ void install_runtime(Runtime* runtime);
 // Delivers an event of an engine to completion channels and async queues: for whoever drives the
 // engines, without a lock held (the same shape as verbs::dispatch_event()).
 void dispatch_event(const transport::Event& event);
+// A port event, to every open context of the device: what its event sink is to call
+// (device::Device::set_event_sink).
+void dispatch_port_event(uint32_t device_index, transport::EventType type);
 
 }  // namespace uroce::ibverbs
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <new>
 
+#include "device/live_objects.h"
 #include "transport/completion_queue.h"
 #include "verbs/driver.h"
 #include "verbs/handles.h"
-#include "verbs/live_objects.h"
 #include "verbs/object_end.h"
 
 using namespace uroce;
@@ -51,7 +51,7 @@ ib_cq* ib_create_cq(ib_device* device, ib_comp_handler comp_handler,
   }
   cq->cqe = static_cast<int>(cq->handle.depth);
   of(device).objects.keep(cq);
-  LiveObjects::instance().add(user);
+  uroce::device::LiveObjects::instance().add(user);
   return cq;
 }
 

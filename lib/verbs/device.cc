@@ -6,10 +6,10 @@
 #include <new>
 #include <vector>
 
+#include "device/live_objects.h"
 #include "verbs/driver.h"
 #include "verbs/face.h"
 #include "verbs/handles.h"
-#include "verbs/live_objects.h"
 
 namespace uroce::verbs {
 
@@ -106,7 +106,7 @@ void close_device(ib_device* ibdev) {
   device.object->set_event_sink(nullptr, nullptr);
   {
     const std::vector<std::shared_ptr<void>> left = device.objects.give_up_all();
-    for (const auto& object : left) LiveObjects::instance().remove(object.get());
+    for (const auto& object : left) device::LiveObjects::instance().remove(object.get());
   }
   delete &device;
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "device/live_objects.h"
 #include "verbs/face_fixture.h"
-#include "verbs/live_objects.h"
 
 namespace uroce::verbs {
 namespace {
@@ -151,8 +151,8 @@ TEST(DeviceEnd, HandlesThatAreLeftAreFreedAndGetNoEvents) {
   ASSERT_FALSE(IS_ERR(qp));
   EXPECT_EQ(bed.device().shut_down(), 0);
   close_device(device);
-  EXPECT_FALSE(LiveObjects::instance().enter(cq));
-  EXPECT_FALSE(LiveObjects::instance().enter(qp));
+  EXPECT_FALSE(device::LiveObjects::instance().enter(cq));
+  EXPECT_FALSE(device::LiveObjects::instance().enter(qp));
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 // Events on their way to the application's handlers: completions, asynchronous events, the port's.
 #include <vector>
 
-#include "device/failure_log.h"
+#include "device/event_delivery.h"
+#include "device/live_objects.h"
 #include "verbs/face.h"
 #include "verbs/handles.h"
-#include "verbs/live_objects.h"
 #include "verbs/xrc.h"
 
 namespace uroce::verbs {
@@ -59,16 +59,7 @@ void deliver(const transport::Event& event) {
 
 }  // namespace
 
-void dispatch_event(const transport::Event& event) {
-  if (event.type == transport::EventType::kGaveUp) {
-    device::FailureLog::instance().write(event.gave_up);
-    return;
-  }
-  LiveObjects& live = LiveObjects::instance();
-  if (event.object == nullptr || !live.enter(event.object)) return;
-  deliver(event);
-  live.leave(event.object);
-}
+void dispatch_event(const transport::Event& event) { device::dispatch_to_live(event, deliver); }
 
 // The device's event sink: every registered handler, the newest first.
 void deliver_port_event(void* context, transport::EventType type) {
@@ -78,7 +69,7 @@ void deliver_port_event(void* context, transport::EventType type) {
     const std::lock_guard guard(device.handlers_lock);
     for (ib_event_handler* h = device.handlers; h != nullptr; h = h->next) handlers.push_back(h);
   }
-  LiveObjects& live = LiveObjects::instance();
+  device::LiveObjects& live = device::LiveObjects::instance();
   for (ib_event_handler* handler : handlers) {
     if (!live.enter(handler)) continue;
     ib_event event = event_of(&device, type);
@@ -94,7 +85,7 @@ using namespace uroce::verbs;
 
 void ib_register_event_handler(ib_event_handler* event_handler) {
   Device& device = of(event_handler->device);
-  LiveObjects::instance().add(event_handler);
+  uroce::device::LiveObjects::instance().add(event_handler);
   const std::lock_guard guard(device.handlers_lock);
   event_handler->next = device.handlers;
   device.handlers = event_handler;
@@ -110,5 +101,5 @@ void ib_unregister_event_handler(ib_event_handler* event_handler) {
       break;
     }
   }
-  LiveObjects::instance().remove(event_handler);
+  uroce::device::LiveObjects::instance().remove(event_handler);
 }

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/log.h"
+#include "device/live_objects.h"
 #include "verbs/face_fixture.h"
-#include "verbs/live_objects.h"
 
 namespace uroce::verbs {
 namespace {
@@ -109,11 +109,11 @@ TEST_F(EventsTest, ADestroyThatIsRefusedDoesNotKeepEventsFromTheObject) {
   std::atomic<bool> refused{false};
   std::atomic<bool> left{false};
   std::thread handler([&] {
-    ASSERT_TRUE(LiveObjects::instance().enter(cq_));
+    ASSERT_TRUE(device::LiveObjects::instance().enter(cq_));
     inside = true;
     for (int i = 0; i < 100'000 && !refused; ++i) std::this_thread::yield();
     left = true;
-    LiveObjects::instance().leave(cq_);
+    device::LiveObjects::instance().leave(cq_);
   });
   while (!inside) std::this_thread::yield();
   EXPECT_EQ(ib_destroy_cq(cq_), -EBUSY);

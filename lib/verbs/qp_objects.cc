@@ -4,10 +4,10 @@
 #include <memory>
 #include <new>
 
+#include "device/live_objects.h"
 #include "transport/qp_state.h"
 #include "verbs/driver.h"
 #include "verbs/handles.h"
-#include "verbs/live_objects.h"
 #include "verbs/object_end.h"
 #include "verbs/xrc.h"
 
@@ -155,11 +155,11 @@ ib_qp* driver::create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
   qp->port = 1;
   ib_qp* const user = qp;
   // Before the first event can come.
-  LiveObjects::instance().add(user);
+  uroce::device::LiveObjects::instance().add(user);
   const int error =
       device_of(*pd).create_qp(*of(pd).object, to_request(*init_attr, user), qp->handle);
   if (error != 0) {
-    LiveObjects::instance().remove(user);
+    uroce::device::LiveObjects::instance().remove(user);
     delete qp;
     return error_pointer<ib_qp>(error);
   }

@@ -4,9 +4,9 @@
 #include <new>
 #include <optional>
 
+#include "device/live_objects.h"
 #include "verbs/driver.h"
 #include "verbs/handles.h"
-#include "verbs/live_objects.h"
 #include "verbs/object_end.h"
 
 using namespace uroce;
@@ -45,7 +45,7 @@ ib_srq* driver::create_srq(ib_pd* pd, ib_srq_init_attr* srq_init_attr) {
     srq->ext.xrc.srq_num = srq->handle.object->queue.number;
   }
   of(pd->device).objects.keep(srq);
-  LiveObjects::instance().add(user);
+  uroce::device::LiveObjects::instance().add(user);
   return srq;
 }
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <new>
 
-#include "verbs/live_objects.h"
+#include "device/live_objects.h"
 #include "verbs/object_end.h"
 
 namespace uroce::verbs {
@@ -39,12 +39,12 @@ void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
   share_handle(real.handle, handle->handle);
   xrcd.targets[real.qp_num].handles.push_back(handle);
   of(real.device).objects.keep(handle);
-  LiveObjects::instance().add(static_cast<ib_qp*>(handle));
+  device::LiveObjects::instance().add(static_cast<ib_qp*>(handle));
 }
 
 // Ends the target, which nobody else has open, and `last`, the handle.
 int end_target(Xrcd& xrcd, Qp& real, Qp& last) {
-  LiveObjects& live = LiveObjects::instance();
+  device::LiveObjects& live = device::LiveObjects::instance();
   const __u32 number = real.qp_num;
   ib_qp* const user = &real;
   ib_qp* const handle = &last;
@@ -85,10 +85,10 @@ ib_qp* create_target(ib_qp_init_attr& init) {
   request.type = transport::QpType::kXrcTgt;
   request.xrcd = xrcd.object;
   request.user = user;
-  LiveObjects::instance().add(user);
+  device::LiveObjects::instance().add(user);
   if (const int error = of(xrcd.device).object->create_xrc_target(request, real->handle);
       error != 0) {
-    LiveObjects::instance().remove(user);
+    device::LiveObjects::instance().remove(user);
     return error_pointer<ib_qp>(error);
   }
   real->qp_num = real->handle.qpn.value();
@@ -117,8 +117,8 @@ int close_handle(ib_qp& qp) {
     }
   }
   if (real != nullptr) return end_target(xrcd, *real, of(&qp));
-  LiveObjects::instance().remove(&qp);
-  LiveObjects::instance().rest(of(qp.device).objects.give_up(&of(&qp)));
+  device::LiveObjects::instance().remove(&qp);
+  device::LiveObjects::instance().rest(of(qp.device).objects.give_up(&of(&qp)));
   return 0;
 }
 
@@ -130,7 +130,7 @@ void deliver_to_handles(const ib_qp& target, transport::EventType type) {
     const auto found = xrcd.targets.find(target.qp_num);
     if (found != xrcd.targets.end()) handles = found->second.handles;
   }
-  LiveObjects& live = LiveObjects::instance();
+  device::LiveObjects& live = device::LiveObjects::instance();
   for (ib_qp* const handle : handles) {
     if (!live.enter(handle)) continue;
     if (handle->event_handler != nullptr) {
@@ -165,7 +165,7 @@ int ib_dealloc_xrcd(ib_xrcd* xrcd) {
     return error;
   }
   // Kept a while: an event of one of its targets may still be on its way.
-  LiveObjects::instance().rest(of(xrcd->device).objects.give_up(&of(xrcd)));
+  uroce::device::LiveObjects::instance().rest(of(xrcd->device).objects.give_up(&of(xrcd)));
   return 0;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which objects may still be given events, and who is inside one of their handlers.
-#include "verbs/live_objects.h"
+#include "device/live_objects.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace uroce::verbs {
+namespace uroce::device {
 
 LiveObjects& LiveObjects::instance() {
   static LiveObjects objects;
@@ -63,4 +63,4 @@ void LiveObjects::rest(std::shared_ptr<void> memory) {
   }
 }
 
-}  // namespace uroce::verbs
+}  // namespace uroce::device

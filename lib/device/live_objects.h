@@ -6,8 +6,8 @@
 // are inside, except on the thread that runs one (a handler may destroy its own object). Memory of
 // a destroyed object is kept a while, so that its address does not come back as another object's
 // while an old event may still be about.
-#ifndef UROCE_VERBS_LIVE_OBJECTS_H
-#define UROCE_VERBS_LIVE_OBJECTS_H
+#ifndef UROCE_DEVICE_LIVE_OBJECTS_H
+#define UROCE_DEVICE_LIVE_OBJECTS_H
 
 #include <condition_variable>
 #include <deque>
@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace uroce::verbs {
+namespace uroce::device {
 
 // One for the process. Any thread; the lock is never held while a handler runs.
 class LiveObjects {
@@ -51,6 +51,6 @@ class LiveObjects {
   std::deque<std::shared_ptr<void>> resting_;
 };
 
-}  // namespace uroce::verbs
+}  // namespace uroce::device
 
-#endif  // UROCE_VERBS_LIVE_OBJECTS_H
+#endif  // UROCE_DEVICE_LIVE_OBJECTS_H

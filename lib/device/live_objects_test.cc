@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of event delivery against destruction, with real threads.
-#include "verbs/live_objects.h"
+#include "device/live_objects.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-namespace uroce::verbs {
+namespace uroce::device {
 namespace {
 
 TEST(LiveObjects, AnObjectThatHasGoneIsNotEntered) {
@@ -79,4 +79,4 @@ TEST(LiveObjects, MemoryRestsUntilManyMoreHaveGone) {
 }
 
 }  // namespace
-}  // namespace uroce::verbs
+}  // namespace uroce::device
