@@ -16,7 +16,7 @@ namespace uroce::config {
 namespace {
 
 struct Options {
-  std::string profile, mode, rings, cores, fault, log_level;
+  std::string profile, mode, rings, cores, fault, log_level, spin_us, sleep_us;
   std::vector<std::string> ports, limits;
 };
 
@@ -29,14 +29,18 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--cores", options.cores, "worker mode: the lcores that poll, such as 1,2");
   app.add_option("--port", options.ports,
                  "NAME[,address=IP/PREFIX]...[,gateway=IP][,own|shared][,vlan=ID][,mtu=N]"
-                 "[,queues=N][,descriptors=N][,promiscuous][,privileged_qkey][,igmp=V][,mld=V]; "
-                 "repeat for each port")
+                 "[,queues=N][,descriptors=N][,promiscuous][,privileged_qkey][,igmp=V][,mld=V]"
+                 "[,DRIVER-KEY=VALUE]...; repeat for each port")
       ->allow_extra_args(false);
   app.add_option("--limit", options.limits, "NAME=N; see doc/configuration.md; repeat")
       ->allow_extra_args(false);
   app.add_option("--fault", options.fault,
                  "faults on receive: loss=P,dup=P,reorder=P,corrupt=P,delay=TIME,seed=N");
   app.add_option("--log-level", options.log_level, "error, warning, info or debug");
+  app.add_option("--spin-us", options.spin_us,
+                 "drop-in library: poll on for so long after the last packet");
+  app.add_option("--sleep-us", options.sleep_us,
+                 "drop-in library: sleep at most so long between two looks");
 }
 
 absl::Status apply_port(std::string_view spec, Settings& settings) {
@@ -93,7 +97,9 @@ absl::Status apply(const CLI::App& app, const Options& options, Settings& settin
                       {"--rings", "rings", options.rings},
                       {"--cores", "cores", options.cores},
                       {"--fault", "fault", options.fault},
-                      {"--log-level", "log_level", options.log_level}};
+                      {"--log-level", "log_level", options.log_level},
+                      {"--spin-us", "spin_us", options.spin_us},
+                      {"--sleep-us", "sleep_us", options.sleep_us}};
   for (const auto& [option, key, value] : keys) {
     if (app.count(option) == 0) continue;
     if (auto status = set_key(settings, key, value); !status.ok()) return status;

@@ -11,6 +11,7 @@
 
 #include "base/host_address.h"
 #include "base/quotable.h"
+#include "config/driver_keys.h"
 #include "config/nearest.h"
 
 namespace uroce::config {
@@ -89,8 +90,8 @@ absl::Status set_version(std::optional<uint8_t>& target, std::string_view key,
 
 constexpr size_t kPortNameMax = 63;  // RTE_ETH_NAME_MAX_LEN
 
-constexpr std::string_view kKeys[] = {"mode",      "rings",    "cores",   "fault",
-                                      "log_level", "[limits]", "[[port]]"};
+constexpr std::string_view kKeys[] = {"mode",    "rings",    "cores",    "fault",   "log_level",
+                                      "spin_us", "sleep_us", "[limits]", "[[port]]"};
 constexpr std::string_view kPortKeys[] = {
     "name",        "address",     "gateway",         "own",  "shared", "vlan", "mtu", "queues",
     "descriptors", "promiscuous", "privileged_qkey", "igmp", "mld"};
@@ -147,12 +148,14 @@ ValueKind value_kind(std::string_view key) {
   if (key == "own" || key == "shared" || key == "promiscuous" || key == "privileged_qkey") {
     return ValueKind::kFlag;
   }
-  if (key == "igmp" || key == "mld") return ValueKind::kNumberOrText;
+  if (key == "igmp" || key == "mld" || is_driver_key(key)) return ValueKind::kNumberOrText;
   const bool text = key == "name" || key == "mode" || key == "fault" || key == "log_level";
   return text ? ValueKind::kText : ValueKind::kNumber;
 }
 
-absl::Status check_port_key(std::string_view key) { return check("port key", key, kPortKeys); }
+absl::Status check_port_key(std::string_view key) {
+  return is_driver_key(key) ? absl::OkStatus() : check("port key", key, kPortKeys);
+}
 
 absl::Status check_key(std::string_view key) { return check("key", key, kKeys); }
 
@@ -188,6 +191,7 @@ absl::Status set_port_key(PortSettings& port, std::string_view key, std::string_
   if (key == "privileged_qkey") return set_flag(port.privileged_qkey, key, value);
   if (key == "igmp") return set_version(port.igmp_version, key, value, 3);
   if (key == "mld") return set_version(port.mld_version, key, value, 2);
+  if (is_driver_key(key)) return set_driver_key(port, key, value);
   return unknown("port key", key, kPortKeys);
 }
 
@@ -195,6 +199,12 @@ absl::Status set_key(Settings& settings, std::string_view key, std::string_view 
   if (key == "mode") return set_mode(settings, value);
   if (key == "rings") return set_number(settings.rings, key, value, "a number from 0 to 8");
   if (key == "cores") return set_cores(settings, value);
+  if (key == "spin_us") {
+    return set_number(settings.spin_us, key, value, "a number from 0 to 1000000");
+  }
+  if (key == "sleep_us") {
+    return set_number(settings.sleep_us, key, value, "a number from 1 to 10000");
+  }
   if (key == "fault") {
     settings.fault = value;
     return absl::OkStatus();

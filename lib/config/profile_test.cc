@@ -35,7 +35,7 @@ TEST(Profile, ErrorsNameFileLineAndKey) {
   Settings settings;
   EXPECT_EQ(apply_profile_text("rings = 1\nmodus = \"inline\"\n", "x.toml", settings).message(),
             "x.toml:2: unknown key 'modus', nearest is mode; known are mode, rings, cores, fault, "
-            "log_level, "
+            "log_level, spin_us, sleep_us, "
             "[limits], [[port]]");
   EXPECT_EQ(
       apply_profile_text("[[port]]\nname = \"p\"\nvlan = \"x\"\n", "x.toml", settings).message(),
@@ -70,7 +70,7 @@ TEST(Profile, ATableThatIsNoneIsUnknown) {
   Settings settings;
   EXPECT_EQ(apply_profile_text("[limit]\nqueue_pairs = 256\n", "x.toml", settings).message(),
             "x.toml:1: unknown key '[limit]', nearest is [limits]; known are mode, rings, cores, "
-            "fault, log_level, [limits], [[port]]");
+            "fault, log_level, spin_us, sleep_us, [limits], [[port]]");
   EXPECT_EQ(
       apply_profile_text("[[ports]]\nname = \"p\"\n", "x.toml", settings).message().substr(0, 55),
       "x.toml:1: unknown key '[[ports]]', nearest is [[port]];");

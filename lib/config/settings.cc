@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/host_address.h"
+#include "config/driver_keys.h"
 #include "config/one_line.h"
 
 namespace uroce::config {
@@ -103,6 +104,7 @@ absl::Status validate_port(const PortSettings& port) {
         "a port has no name: give the DPDK port name, such as net_af_packet0");
   }
   if (absl::Status status = validate_numbers(port); !status.ok()) return status;
+  if (absl::Status status = check_driver_keys(port); !status.ok()) return status;
   if (port.addresses.size() > 16) {
     return absl::InvalidArgumentError(absl::StrFormat("port %s has %d addresses: give at most 16",
                                                       port.name, port.addresses.size()));
@@ -169,8 +171,20 @@ absl::Status validate_limits(const LimitSettings& limits) {
 
 }  // namespace
 
+LogLevel log_level_of(const std::string& name) {
+  if (name == "error") return LogLevel::kError;
+  if (name == "info") return LogLevel::kInfo;
+  return name == "debug" ? LogLevel::kDebug : LogLevel::kWarning;
+}
+
 absl::Status validate(const Settings& settings) {
   if (settings.rings > 8) return out_of_range("rings", settings.rings, 0, 8);
+  if (settings.spin_us > 1'000'000) {
+    return out_of_range("spin_us", settings.spin_us, 0, 1'000'000);
+  }
+  if (settings.sleep_us < 1 || settings.sleep_us > 10'000) {
+    return out_of_range("sleep_us", settings.sleep_us, 1, 10'000);
+  }
   if (settings.mode != DriveMode::kWorker && !settings.cores.empty()) {
     return absl::InvalidArgumentError("cores are for worker mode: add --mode worker");
   }

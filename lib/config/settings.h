@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/address_text.h"
+#include "base/log.h"
 
 namespace uroce::config {
 
@@ -20,6 +21,8 @@ enum class Ownership : uint8_t { kAuto, kOwn, kShared };
 
 struct PortSettings {
   std::string name;  // DPDK port name, such as net_af_packet0
+  // Of a virtual device that is made for the port: "iface=eth1,framecnt=512"; empty: EAL has it.
+  std::string driver_arguments;
   Ownership ownership = Ownership::kAuto;
   std::vector<Prefix> addresses;  // own: its; shared: which of the kernel's; at most 16
   Gid gateway_ipv4;               // zero: none
@@ -53,8 +56,14 @@ struct Settings {
   std::vector<uint32_t> cores;      // worker mode: lcores that poll; none: all but the main one
   std::string fault;                // faults on receive, nic/fault.h; empty: none
   std::string log_level = "warning";
+  // The drop-in library's progress thread, in microseconds.
+  uint32_t spin_us = 10;    // polls on for so long after the last packet: 0 … 1000000
+  uint32_t sleep_us = 100;  // sleeps at most so long between two looks: 1 … 10000
   LimitSettings limits;
 };
+
+// What a valid log_level means.
+LogLevel log_level_of(const std::string& name);
 
 // OK, or one sentence that names the setting, its value and what would do.
 absl::Status validate(const Settings& settings);

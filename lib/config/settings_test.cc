@@ -92,6 +92,25 @@ TEST(Settings, AGatewayIsANeighbour) {
             "gateway 10.0.0.1 of port p is the port's own address: give the router's");
 }
 
+TEST(Settings, ThePaceOfTheProgressThreadHasItsRanges) {
+  Settings settings;
+  settings.spin_us = 1'000'000;
+  settings.sleep_us = 10'000;
+  EXPECT_TRUE(validate(settings).ok());
+  settings.spin_us = 1'000'001;
+  EXPECT_EQ(validate(settings).message(), "spin_us is 1000001: give a value from 0 to 1000000");
+  settings.spin_us = 0;
+  settings.sleep_us = 0;
+  EXPECT_EQ(validate(settings).message(), "sleep_us is 0: give a value from 1 to 10000");
+}
+
+TEST(Settings, LogLevelsHaveTheirNames) {
+  EXPECT_EQ(log_level_of("error"), LogLevel::kError);
+  EXPECT_EQ(log_level_of("warning"), LogLevel::kWarning);
+  EXPECT_EQ(log_level_of("info"), LogLevel::kInfo);
+  EXPECT_EQ(log_level_of("debug"), LogLevel::kDebug);
+}
+
 TEST(Settings, AnAddressBelongsToOnePort) {
   Settings settings = with_port("p", {"10.0.0.1/24", "fe80::1/64"}, nullptr);
   settings.ports.push_back(with_port("q", {"10.0.0.2/24", "fe80::1/64"}, nullptr).ports[0]);

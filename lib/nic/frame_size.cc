@@ -21,9 +21,8 @@ namespace {
 constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kVlanBytes = 4;
 constexpr uint32_t kFcsBytes = 4;
-// IPv6, UDP, BTH, RETH, ImmDt, ICRC; XRC needs 4 more, which the default MTU has.
+// IPv6, UDP, BTH, RETH, ImmDt, ICRC; XRC needs 4 more, which the full MTU has.
 constexpr uint32_t kRoceOverheadBytes = 84;
-constexpr uint32_t kMtuDefault = 4096 + kRoceOverheadBytes + 4;
 constexpr uint32_t kMtuMin = 256 + kRoceOverheadBytes;
 // net_af_packet: the kernel puts a received frame 66 bytes into its ring frame (tpacket header,
 // link address, alignment); the driver wants mbufs that hold all but 32 bytes of the ring frame.
@@ -39,12 +38,6 @@ uint32_t ring_frame_bytes(absl::string_view devargs) {
     }
   }
   return kRingFrameDefault;
-}
-
-uint32_t ring_frame_wanted(uint32_t mtu) {
-  uint32_t bytes = kRingFrameDefault;
-  while (bytes < mtu + kEthernetBytes + kRingFrameReceiveOverhead) bytes *= 2;
-  return bytes;
 }
 
 absl::StatusOr<FrameSize> of_interface(const FrameSizeFacts& facts) {
@@ -88,6 +81,12 @@ absl::StatusOr<FrameSize> of_interface(const FrameSizeFacts& facts) {
 
 }  // namespace
 
+uint32_t ring_frame_wanted(uint32_t mtu) {
+  uint32_t bytes = kRingFrameDefault;
+  while (bytes < mtu + kEthernetBytes + kRingFrameReceiveOverhead) bytes *= 2;
+  return bytes;
+}
+
 absl::StatusOr<FrameSize> choose_frame_size(const FrameSizeFacts& facts) {
   if (!facts.interface.empty()) return of_interface(facts);
   if (facts.mtu_wish != 0 && facts.mtu_wish < kMtuMin) {
@@ -112,7 +111,7 @@ absl::StatusOr<FrameSize> choose_frame_size(const FrameSizeFacts& facts) {
         absl::StrFormat("port %s: mtu %d is more than the port carries: give mtu %d or less",
                         facts.port, facts.mtu_wish, limit));
   }
-  const uint32_t mtu = facts.mtu_wish != 0 ? facts.mtu_wish : std::min(kMtuDefault, limit);
+  const uint32_t mtu = facts.mtu_wish != 0 ? facts.mtu_wish : std::min(kFullMtu, limit);
   if (mtu < kMtuMin) {
     return absl::FailedPreconditionError(
         absl::StrFormat("port %s: its driver %s carries %d bytes at most, path MTU 256 needs %d",

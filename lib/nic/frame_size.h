@@ -10,6 +10,12 @@
 
 namespace uroce::nic {
 
+// The IP MTU that carries path MTU 4096 with any header.
+inline constexpr uint32_t kFullMtu = 4096 + 84 + 4;
+
+// net_af_packet's framesz for packets of this IP MTU: a power of two.
+uint32_t ring_frame_wanted(uint32_t mtu);
+
 // What is known of the port before it is configured.
 struct FrameSizeFacts {
   std::string port{};          // for messages

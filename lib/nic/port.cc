@@ -124,12 +124,12 @@ absl::Status Port::find() {
   return absl::OkStatus();
 }
 
-// A port without a MAC of its own (net_ring as a --vdev) gets a local one.
+// A port without a MAC of its own (net_ring as a --vdev), or with one by chance, gets a local one.
 void Port::adopt_mac() {
   rte_ether_addr address{};
   rte_eth_macaddr_get(port_id_, &address);
   std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac_.bytes.begin());
-  if (!mac_.is_zero()) return;
+  if (!mac_.is_zero() && driver_ != "net_null") return;
   mac_ = local_mac(static_cast<uint8_t>(port_id_));
   std::copy(mac_.bytes.begin(), mac_.bytes.end(), address.addr_bytes);
   if (rte_eth_dev_mac_addr_add(port_id_, &address, 0) != 0) {

@@ -6,16 +6,14 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
 #include "base/log.h"
 #include "engine/host_side.h"
-#include "nic/eal_memory.h"
 #include "nic/lcore_identity.h"
 #include "start/port_plan.h"
-#include "verbs/face.h"
-#include "verbs/registered_memory.h"
 #include "worker/quiet.h"
 
 namespace uroce::start {
@@ -24,6 +22,7 @@ namespace {
 constexpr Duration kLookPeriod{100'000'000};  // how often links and kernel addresses are looked at
 constexpr Duration kDrainLimit{300'000'000};  // what is owed to peers has this long to go out
 constexpr Duration kLeaveLimit{800'000'000};  // leaves of groups, with their repetitions
+constexpr Duration kSeatLimit{200'000'000};   // leave(): for a turn that is under way
 
 std::vector<std::string> present_ports() {
   std::vector<std::string> names;
@@ -38,12 +37,13 @@ std::vector<std::string> present_ports() {
 
 }  // namespace
 
-Context::Context(worker::Eal eal, const config::Settings& settings)
-    : eal_(std::move(eal)), settings_(settings) {}
+Context::Context(worker::Eal eal, const config::Settings& settings, Face& face)
+    : eal_(std::move(eal)), settings_(settings), face_(face) {}
 
 absl::StatusOr<std::unique_ptr<Context>> Context::open(worker::Eal eal,
-                                                       const config::Settings& settings) {
-  std::unique_ptr<Context> context(new Context(std::move(eal), settings));
+                                                       const config::Settings& settings,
+                                                       Face& face) {
+  std::unique_ptr<Context> context(new Context(std::move(eal), settings, face));
   if (absl::Status status = context->open_ports(); !status.ok()) return status;
   if (settings.mode == config::DriveMode::kWorker) {
     if (absl::Status status = context->start_workers(); !status.ok()) return status;
@@ -60,11 +60,12 @@ Context::~Context() {
   for (auto& worker : workers_) worker->stop();
   control_.reset();
   for (auto& unit : units_) {
-    if (unit->handle != nullptr) verbs::close_device(unit->handle);
+    if (unit->handle != nullptr) face_.close(unit->handle);
   }
   if (absl::Status status = close_ports(); !status.ok()) {
     log(LogLevel::kError, std::string(status.message()));
   }
+  units_.clear();
 }
 
 absl::Status Context::open_ports() {
@@ -127,7 +128,8 @@ absl::Status Context::start_workers() {
 
 void Context::start_control_thread(uint32_t lanes) {
   const worker::EventSink sink{
-      [](void*, const transport::Event& event) { verbs::dispatch_event(event); }, nullptr};
+      [](void* face, const transport::Event& event) { static_cast<Face*>(face)->dispatch(event); },
+      &face_};
   control_ = std::make_unique<worker::ControlThread>(
       lanes, sink, [](void* self) { static_cast<Context*>(self)->look_at_ports(); }, this,
       kLookPeriod);
@@ -135,15 +137,14 @@ void Context::start_control_thread(uint32_t lanes) {
 
 absl::Status Context::start_devices() {
   for (auto& unit : units_) {
-    unit->handle = verbs::open_device(unit->device());
+    unit->handle = face_.open(unit->device());
     if (const int error = unit->device().start(); error != 0) {
       return absl::InternalError(absl::StrFormat("device %s of port %s cannot start: %s",
                                                  unit->device().name(), unit->port().info().name,
                                                  strerror(-error)));
     }
   }
-  verbs::RegisteredMemory::instance().set_lookup(nic::find_eal_memory);
-  for (auto& unit : units_) verbs::announce_device(unit->handle);
+  for (auto& unit : units_) face_.announce(unit->handle);
   return absl::OkStatus();
 }
 
@@ -161,7 +162,7 @@ void Context::look_at_ports() {
   }
 }
 
-uint32_t Context::turn_all() {
+uint32_t Context::turn_all(Time* next) {
   if (settings_.mode == config::DriveMode::kWorker) return 0;
   nic::take_lcore_identity();
   const bool shared = settings_.mode == config::DriveMode::kShared;
@@ -170,11 +171,22 @@ uint32_t Context::turn_all() {
   for (auto& unit : units_) {
     for (auto& loop : unit->loops()) {
       if (shared && !loop->seat().try_take()) continue;
-      moved += loop->turn(now);
+      if (!turns_ended_.load(std::memory_order_relaxed)) {  // the seat orders it
+        moved += loop->turn(now);
+        if (next != nullptr) *next = std::min(*next, loop->seat().engine().poll_timeout());
+      }
       if (shared) loop->seat().give_back();
     }
   }
   return moved;
+}
+
+uint64_t Context::turns() const {
+  uint64_t turns = 0;
+  for (const auto& unit : units_) {
+    for (const auto& loop : unit->loops()) turns += loop->counters().turns.value();
+  }
+  return turns;
 }
 
 // Events are taken while the engine is ours and delivered when it is not.
@@ -188,14 +200,15 @@ void Context::deliver_events() {
         const bool any = loop->next_event(event);
         if (shared) loop->seat().give_back();
         if (!any) break;
-        verbs::dispatch_event(event);
+        face_.dispatch(event);
       }
     }
   }
 }
 
-uint32_t Context::poll() {
-  const uint32_t moved = turn_all();
+uint32_t Context::poll(Time* next) {
+  if (next != nullptr) *next = kNever;
+  const uint32_t moved = turn_all(next);
   deliver_events();
   if (ports_changed_.load(std::memory_order_relaxed) &&
       ports_changed_.exchange(false, std::memory_order_acquire)) {
@@ -233,14 +246,19 @@ void Context::run_until_quiet(Duration limit) {
   }
 }
 
-absl::Status Context::stop() {
-  stopped_ = true;
-  for (auto& unit : units_) verbs::withdraw_device(unit->handle);
-  verbs::RegisteredMemory::instance().set_lookup(nullptr);
+void Context::finish_work() {
+  for (auto& unit : units_) {
+    if (unit->handle != nullptr) face_.withdraw(unit->handle);
+  }
   run_until_quiet(kDrainLimit);  // ACKs that are owed
   for (auto& unit : units_) unit->device().shut_down();
   run_until_quiet(kLeaveLimit);  // leaves, and flushed work
   if (settings_.mode != config::DriveMode::kWorker) deliver_events();
+}
+
+absl::Status Context::stop() {
+  stopped_ = true;
+  finish_work();
   // Handlers may be inside control calls, which need the workers: they end first. Objects that are
   // left are freed when nobody can use them any more, their handles here and the rest with the
   // unit.
@@ -249,10 +267,37 @@ absl::Status Context::stop() {
   workers_.clear();
   control_.reset();
   for (auto& unit : units_) {
-    if (unit->handle != nullptr) verbs::close_device(unit->handle);
+    if (unit->handle != nullptr) face_.close(unit->handle);
     unit->handle = nullptr;
   }
+  absl::Status closed = close_ports();
+  units_.clear();
+  return closed;
+}
+
+absl::Status Context::leave() {
+  stopped_ = true;
+  finish_work();
+  control_->stop();
+  end_turns();
   return close_ports();
+}
+
+// Whoever takes a seat from now on runs commands, but no turn. One that is held for long belongs to
+// a thread that will not go on, such as the one that ends the process from inside a turn.
+void Context::end_turns() {
+  turns_ended_.store(true, std::memory_order_relaxed);
+  const Time end = clock_.now() + kSeatLimit;
+  for (auto& unit : units_) {
+    for (auto& loop : unit->loops()) {
+      bool taken = loop->seat().try_take();
+      while (!taken && clock_.now() < end) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        taken = loop->seat().try_take();
+      }
+      if (taken) loop->seat().give_back();
+    }
+  }
 }
 
 // Two passes: a frame of one port may still lie in another port's rings.
@@ -266,7 +311,6 @@ absl::Status Context::close_ports() {
   for (auto& unit : units_) {
     if (absl::Status status = unit->port().close(); !status.ok() && first.ok()) first = status;
   }
-  units_.clear();
   return first;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that uroce_start made: EAL, ports, units, and whoever drives them.
+// Everything that runs: EAL, ports, units, and whoever drives them.
 #ifndef UROCE_START_CONTEXT_H
 #define UROCE_START_CONTEXT_H
 
@@ -13,6 +13,7 @@
 #include "base/id_source.h"
 #include "config/settings.h"
 #include "nic/ring_pairs.h"
+#include "start/face.h"
 #include "start/unit.h"
 #include "worker/clock.h"
 #include "worker/control_thread.h"
@@ -25,34 +26,45 @@ class Context {
  public:
   // `eal` is running. On an error everything that was opened is closed again.
   static absl::StatusOr<std::unique_ptr<Context>> open(worker::Eal eal,
-                                                       const config::Settings& settings);
+                                                       const config::Settings& settings,
+                                                       Face& face);
   ~Context();
 
-  // Inline modes: one turn of every loop, then events. Packets moved.
-  uint32_t poll();
+  // Inline modes: one turn of every loop, then events. Packets moved. `next`, if given: when an
+  // engine that was driven wants that again at the latest.
+  uint32_t poll(Time* next = nullptr);
+  // Turns of all loops so far, whoever drove them.
+  uint64_t turns() const;
   // The orderly end; the destructor alone would drop posted work and groups.
   absl::Status stop();
+  // Shared mode: the end in a process whose other threads may be in the middle of any call. What is
+  // owed to peers goes out, groups are left, ports are closed; objects stay, and nothing moves any
+  // more. The context is not to be destroyed.
+  absl::Status leave();
 
   std::vector<std::unique_ptr<Unit>>& units() { return units_; }
   const config::Settings& settings() const { return settings_; }
   worker::TscClock clock() const { return clock_; }
 
  private:
-  Context(worker::Eal eal, const config::Settings& settings);
+  Context(worker::Eal eal, const config::Settings& settings, Face& face);
 
   absl::Status open_ports();
   absl::Status start_workers();
   absl::Status start_devices();
   void start_control_thread(uint32_t lanes);
-  uint32_t turn_all();
+  uint32_t turn_all(Time* next = nullptr);
   void deliver_events();
   void look_at_ports();
   bool groups_are_left() const;
   void run_until_quiet(Duration limit);
+  void finish_work();
+  void end_turns();
   absl::Status close_ports();
 
   worker::Eal eal_;
   const config::Settings settings_;
+  Face& face_;
   const worker::TscClock clock_;
   CsprngIdSource ids_;
   nic::RingPairs rings_;
@@ -61,6 +73,7 @@ class Context {
   std::vector<std::unique_ptr<worker::Worker>> workers_;
   // Inline modes: the control thread saw a link or kernel addresses change; the next poll looks.
   std::atomic<bool> ports_changed_{false};
+  std::atomic<bool> turns_ended_{false};  // leave(): engines are driven no more
   bool stopped_ = false;
 };
 

@@ -17,6 +17,8 @@ engine::DriveMode drive_mode(config::DriveMode mode) {
   return engine::DriveMode::kInlineExclusive;
 }
 
+}  // namespace
+
 device::DeviceLimits device_limits(const config::LimitSettings& limits) {
   device::DeviceLimits result;
   result.cq_max = limits.completion_queues;
@@ -26,8 +28,6 @@ device::DeviceLimits device_limits(const config::LimitSettings& limits) {
   result.source_max = limits.multicast_sources;
   return result;
 }
-
-}  // namespace
 
 Unit::Unit(std::string name, std::unique_ptr<nic::Port> port, const config::Settings& settings,
            const engine::EngineDriver& driver, IdSource& ids)

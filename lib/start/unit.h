@@ -11,16 +11,19 @@
 #include "base/id_source.h"
 #include "config/settings.h"
 #include "device/device.h"
+#include "device/limits.h"
 #include "nic/address_watch.h"
 #include "nic/link_watch.h"
 #include "nic/port.h"
 #include "worker/loop.h"
 
-struct ib_device;
-
 namespace uroce::start {
 
-// Built by the thread of uroce_start; afterwards each part belongs to whom its own header says.
+// The limits of a device made with these settings.
+device::DeviceLimits device_limits(const config::LimitSettings& limits);
+
+// Built by the thread that opens the context; afterwards each part belongs to whom its own header
+// says.
 class Unit {
  public:
   // Allocates everything; no engine is driven yet.
@@ -36,8 +39,8 @@ class Unit {
   engine::EngineSeat& seat(uint32_t index) { return *seats_[index]; }
   uint32_t engine_count() const { return static_cast<uint32_t>(seats_.size()); }
 
-  // The C handle, made when the device has started; nullptr before and after.
-  ib_device* handle = nullptr;
+  // The face's, made before the device starts; nullptr before and after.
+  void* handle = nullptr;
   // Of the control thread: the kernel's addresses have changed, and not every engine knows it.
   bool rescan_due = false;
 

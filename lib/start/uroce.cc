@@ -2,17 +2,51 @@
 // The C entry points of uroce.h. No exception and no C++ type crosses them.
 #include "uroce/uroce.h"
 
+#include <absl/strings/str_format.h>
+
 #include <cerrno>
 #include <string>
 
 #include "base/last_error.h"
 #include "base/log.h"
 #include "config/command_line.h"
+#include "nic/eal_memory.h"
 #include "start/entry.h"
+#include "start/face.h"
+#include "start/made_ports.h"
+#include "verbs/face.h"
+#include "verbs/registered_memory.h"
 
 namespace {
 
 uroce_context* running = nullptr;
+
+ib_device* as_device(void* handle) { return static_cast<ib_device*>(handle); }
+
+// The kernel-shaped verbs. While devices are announced, their clients may map DPDK's memory.
+class NativeFace final : public uroce::start::Face {
+ public:
+  void* open(uroce::device::Device& device) override { return uroce::verbs::open_device(device); }
+  void announce(void* handle) override {
+    if (announced_++ == 0) set_lookup(uroce::nic::find_eal_memory);
+    uroce::verbs::announce_device(as_device(handle));
+  }
+  void withdraw(void* handle) override {
+    uroce::verbs::withdraw_device(as_device(handle));
+    if (--announced_ == 0) set_lookup(nullptr);
+  }
+  void close(void* handle) override { uroce::verbs::close_device(as_device(handle)); }
+  void dispatch(const uroce::transport::Event& event) override {
+    uroce::verbs::dispatch_event(event);
+  }
+
+ private:
+  static void set_lookup(uroce::verbs::RegisteredMemory::Lookup lookup) {
+    uroce::verbs::RegisteredMemory::instance().set_lookup(lookup);
+  }
+
+  uint32_t announced_ = 0;
+} native_face;
 
 int error_number(absl::StatusCode code) {
   switch (code) {
@@ -40,15 +74,6 @@ int fail(const absl::Status& status) {
   return error_number(status.code());
 }
 
-void apply_log_level(const std::string& name) {
-  using uroce::LogLevel;
-  LogLevel level = LogLevel::kWarning;
-  if (name == "error") level = LogLevel::kError;
-  if (name == "info") level = LogLevel::kInfo;
-  if (name == "debug") level = LogLevel::kDebug;
-  uroce::set_log_level(level);
-}
-
 // Our arguments are judged before EAL is touched: DPDK can be started only once.
 absl::StatusOr<uroce::config::Settings> read_settings(const std::vector<std::string>& own) {
   std::vector<const char*> pointers;
@@ -57,11 +82,28 @@ absl::StatusOr<uroce::config::Settings> read_settings(const std::vector<std::str
   return uroce::config::parse_command_line(pointers);
 }
 
+// Ports that stand in our arguments with those of their driver become vdevs of EAL.
+absl::Status make_ports(uroce::config::Settings& settings, bool adopt,
+                        std::vector<std::string>& eal) {
+  for (const uroce::config::PortSettings& port : settings.ports) {
+    if (port.driver_arguments.empty() || !adopt) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "port %s: EAL runs already and makes no port from driver arguments (%s): make it with "
+        "rte_eal_hotplug_add() and leave them out here",
+        port.name, port.driver_arguments));
+  }
+  if (absl::Status status = uroce::start::complete_ports(settings); !status.ok()) return status;
+  for (const uroce::config::PortSettings& port : settings.ports) {
+    if (!port.driver_arguments.empty()) eal.push_back(uroce::start::eal_argument(port));
+  }
+  return absl::OkStatus();
+}
+
 int open_context(absl::StatusOr<uroce::worker::Eal> eal, const uroce::config::Settings& settings,
                  uroce_context** out) {
   if (!eal.ok()) return fail(eal.status());
-  apply_log_level(settings.log_level);
-  auto context = uroce::start::Context::open(std::move(*eal), settings);
+  uroce::set_log_level(uroce::config::log_level_of(settings.log_level));
+  auto context = uroce::start::Context::open(std::move(*eal), settings, native_face);
   if (!context.ok()) return fail(context.status());
   running = *out = new uroce_context{std::move(*context)};
   return 0;
@@ -80,8 +122,11 @@ int start(int argc, const char* const* argv, bool adopt, uroce_context** out) {
   } else {
     split = uroce::worker::split_arguments(arguments);
   }
-  const auto settings = read_settings(split.own);
+  auto settings = read_settings(split.own);
   if (!settings.ok()) return fail(settings.status());
+  if (absl::Status status = make_ports(*settings, adopt, split.eal); !status.ok()) {
+    return fail(status);
+  }
   return open_context(adopt ? uroce::worker::Eal::adopt() : uroce::worker::Eal::start(split.eal),
                       *settings, out);
 }
@@ -139,7 +184,7 @@ unsigned int uroce_device_count(const uroce_context* context) {
 
 ib_device* uroce_device(uroce_context* context, unsigned int index) {
   auto& units = context->context->units();
-  return index < units.size() ? units[index]->handle : nullptr;
+  return index < units.size() ? as_device(units[index]->handle) : nullptr;
 }
 
 uint64_t uroce_clock_ns(const uroce_context* context) {
