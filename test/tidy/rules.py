@@ -15,7 +15,8 @@ FILE_LINES_MAX = 500
 SIZES_ENTRIES = 0
 UNTESTED_ENTRIES = 5
 
-SUITES = ('unit', 'script', 'sim', 'threads', 'dpdk', 'house', 'fuzz')
+SUITES = ('unit', 'script', 'sim', 'threads', 'dpdk', 'house', 'fuzz',
+          'dropin')
 DPDK_PLACES = ('lib/nic/', 'lib/worker/', 'lib/observe/', 'lib/start/', 'test/perf/',
                'test/dpdk/', 'test/smoke/', 'app/testroce/')
 # What must not be said in the rooms up to the engine, and what to do instead.
