@@ -56,6 +56,7 @@ enum SendFlag : uint8_t {
   kSendSolicited = 4,
   kSendInline = 8,
 };
+inline constexpr unsigned kSendFlags = kSendFence | kSendSignaled | kSendSolicited | kSendInline;
 
 // A posted send work request. In its slot follow: an AddressVector on UD queue pairs, then the
 // gather list, or the data itself when kSendInline is set.

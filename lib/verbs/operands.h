@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a send work request of a connection names beside its data: the operands of its opcode.
+// The operands of a FLUSH. Those of the other opcodes: device/post.h.
 #ifndef UROCE_VERBS_OPERANDS_H
 #define UROCE_VERBS_OPERANDS_H
 
@@ -10,10 +10,9 @@
 
 namespace uroce::verbs {
 
-// Checks the operands of an atomic, ATOMIC WRITE or FLUSH and writes them into the WQE. `length`
-// (bytes): on entry that of the gather list or inline data, afterwards that of the message, which a
-// FLUSH names itself. 0 or -EINVAL.
-int write_operands(const ib_send_wr& wr, uint64_t& length, transport::SendWqe& wqe);
+// Checks them and writes them into the WQE. `length` (bytes): on entry that of the gather list, 0;
+// afterwards that of the message, which a FLUSH names itself. 0 or -EINVAL.
+int write_flush(const ib_flush_wr& wr, uint64_t& length, transport::SendWqe& wqe);
 
 }  // namespace uroce::verbs
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "device/memory_access.h"
+#include "device/post.h"
 
 namespace uroce::verbs {
 namespace {
@@ -28,16 +29,11 @@ int write_registration(const ib_reg_wr& wr, transport::SendQueue& queue, transpo
 }
 
 int write_bind(const ib_bind_mw_wr& wr, transport::SendQueue& queue, transport::SendWqe& wqe) {
-  const ib_mw_bind_info& info = wr.bind_info;
-  // An unbinding names no memory.
-  if (wr.mw == nullptr || (info.mr == nullptr && info.length != 0)) return -EINVAL;
-  wqe.rkey = wr.mw->rkey;
-  queue.local_operation(wqe) = {.address = info.addr,
-                                .length = info.length,
-                                .base = nullptr,
-                                .new_key = wr.rkey,
-                                .region = info.mr != nullptr ? info.mr->lkey : 0,
-                                .access = static_cast<__u32>(info.mw_access_flags)};
+  if (wr.mw == nullptr) return -EINVAL;
+  if (const int error = device::write_bind(wr.bind_info, wr.mw->rkey, wr.rkey, queue, wqe);
+      error != 0) {
+    return error;
+  }
   wr.mw->rkey = wr.rkey;
   return 0;
 }
@@ -46,7 +42,6 @@ int write_bind(const ib_bind_mw_wr& wr, transport::SendQueue& queue, transport::
 
 int write_local_operation(const ib_send_wr& wr, transport::SendQueue& queue,
                           transport::SendWqe& wqe) {
-  if (wr.num_sge != 0) return -EINVAL;
   switch (wr.opcode) {
     case IB_WR_LOCAL_INV:
       wqe.rkey = wr.ex.invalidate_rkey;
