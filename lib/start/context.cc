@@ -228,8 +228,15 @@ bool Context::groups_are_left() const {
   return true;
 }
 
+bool Context::some_link_is_up() {
+  for (auto& unit : units_) {
+    if (unit->device().port_state().info.link_up) return true;
+  }
+  return false;
+}
+
 // Lets the engines run until nothing has moved for a while and no leave is still to be repeated,
-// but for `limit` at most.
+// but for `limit` at most, and only where somebody may hear it.
 void Context::run_until_quiet(Duration limit) {
   std::vector<const worker::LoopCounters*> counters;
   for (const auto& unit : units_) {
@@ -237,7 +244,8 @@ void Context::run_until_quiet(Duration limit) {
   }
   worker::Quiet quiet(std::move(counters));
   const Time end = clock_.now() + limit;
-  while (!(quiet.reached(clock_.now()) && groups_are_left()) && clock_.now() < end) {
+  while (!(quiet.reached(clock_.now()) && groups_are_left()) && clock_.now() < end &&
+         some_link_is_up()) {
     if (settings_.mode == config::DriveMode::kWorker) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     } else {

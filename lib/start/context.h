@@ -57,6 +57,7 @@ class Context {
   void deliver_events();
   void look_at_ports();
   bool groups_are_left() const;
+  bool some_link_is_up();
   void run_until_quiet(Duration limit);
   void finish_work();
   void end_turns();

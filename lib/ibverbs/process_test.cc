@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The library's runtime, each time in a process of its own: a forked child, whose exit code tells.
+#include "ibverbs/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace uroce::ibverbs {
+namespace {
+
+// In the child: says what does not hold, and ends.
+void must(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  _exit(99);
+}
+
+void configure(const char* options) {
+  setenv("UROCE_OPTIONS", options, 1);
+  unsetenv("UROCE_CONFIG");
+}
+
+device::Device* started() {
+  device::Device* device = nullptr;
+  must(Process::instance().start(0, device) == 0, "the device starts");
+  return device;
+}
+
+// The status line of a thread of this process, by the thread's name.
+std::string status_of_thread(const std::string& name, const std::string& key) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string comm, line;
+    std::ifstream(task.path() / "comm") >> comm;
+    std::ifstream status(task.path() / "status");
+    while (comm == name && std::getline(status, line)) {
+      if (line.starts_with(key)) return line.substr(key.size() + 1);
+    }
+  }
+  return "";
+}
+
+int inherited_by_exec() {
+  int count = 0;
+  for (int descriptor = 3; descriptor < 256; ++descriptor) {
+    const int flags = fcntl(descriptor, F_GETFD);
+    count += flags >= 0 && (flags & FD_CLOEXEC) == 0 ? 1 : 0;
+  }
+  return count;
+}
+
+[[noreturn]] void without_configuration_there_is_no_device_and_a_sentence_once() {
+  configure("");
+  must(Process::instance().device_count() == 0, "no device");
+  must(Process::instance().device_count() == 0, "again");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, WithoutConfigurationThereIsNoDeviceAndASentenceOnce) {
+  EXPECT_EXIT(without_configuration_there_is_no_device_and_a_sentence_once(),
+              testing::ExitedWithCode(0),
+              "^uroce: warning: no port is configured[^\n]*uroce-run[^\n]*\n$");
+}
+
+[[noreturn]] void a_wrong_configuration_is_said_once() {
+  configure("--port net_af_packet,iface=nope7");
+  device::Device* device = nullptr;
+  must(Process::instance().device_count() == -EINVAL, "an error");
+  must(Process::instance().start(0, device) == -EINVAL, "start says the same");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, AWrongConfigurationIsSaidOnce) {
+  EXPECT_EXIT(a_wrong_configuration_is_said_once(), testing::ExitedWithCode(0),
+              "^uroce: error: port net_af_packet: there is no network "
+              "interface 'nope7' here[^\n]*\n$");
+}
+
+[[noreturn]] void a_failure_to_start_is_remembered_and_said_once() {
+  configure("--port net_memif,socket=/nowhere/m,address=10.0.0.1/24");
+  device::Device* device = nullptr;
+  must(Process::instance().device_count() == 1, "it is listed");
+  must(Process::instance().start(0, device) == -EIO, "it does not start");
+  must(Process::instance().start(0, device) == -EIO, "the same answer");
+  must(Process::instance().running(0) == nullptr, "it does not run");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, AFailureToStartIsRememberedAndSaidOnce) {
+  EXPECT_EXIT(a_failure_to_start_is_remembered_and_said_once(), testing::ExitedWithCode(0),
+              "^uroce: error: the RDMA device cannot start: memif socket /nowhere/m[^\n]*\n$");
+}
+
+[[noreturn]] void nothing_runs_before_the_first_object() {
+  configure("--port net_null0");
+  must(Process::instance().device_count() == 1, "listed");
+  must(Process::instance().describe(0).name == "uroce0", "described");
+  must(Process::instance().running(0) == nullptr, "not running");
+  must(Process::instance().drive() == 0, "nothing to drive");
+  must(status_of_thread("uroce-progress", "Pid:").empty(), "no thread");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, NothingRunsBeforeTheFirstObject) {
+  EXPECT_EXIT(nothing_runs_before_the_first_object(), testing::ExitedWithCode(0), "^$");
+}
+
+[[noreturn]] void a_start_touches_nothing_of_the_program() {
+  configure("--port net_null0");
+  const int out = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  dup2(out, STDOUT_FILENO);
+  cpu_set_t before{}, after{};
+  sched_getaffinity(0, sizeof before, &before);
+  const int inherited = inherited_by_exec();
+  device::Device* device = started();
+  must(device == Process::instance().running(0), "running");
+  must(device == started(), "started once");
+  must(device->name() == Process::instance().describe(0).name, "the name that was listed");
+  must(device->port_state().info.mac == Process::instance().describe(0).port.mac, "its MAC");
+  sched_getaffinity(0, sizeof after, &after);
+  must(CPU_EQUAL(&before, &after) != 0, "the caller's CPUs");
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  must(sigismember(&mask, SIGINT) == 0, "the caller's signals");
+  const auto blocked = std::stoull(status_of_thread("uroce-progress", "SigBlk:"), nullptr, 16);
+  must((blocked >> (SIGINT - 1) & 1) == 1 && (blocked >> (SIGTERM - 1) & 1) == 1,
+       "its own thread takes no signals");
+  must((blocked >> (SIGSEGV - 1) & 1) == 0, "but its own faults");
+  must(inherited_by_exec() == inherited, "descriptors are closed on exec");
+  fflush(stdout);
+  struct stat written {};
+  must(fstat(out, &written) == 0 && written.st_size == 0, "nothing on stdout");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, AStartTouchesNothingOfTheProgram) {
+  EXPECT_EXIT(a_start_touches_nothing_of_the_program(), testing::ExitedWithCode(0), "^$");
+}
+
+[[noreturn]] void the_child_of_a_fork_has_no_device_and_leaves_the_parents_alone() {
+  configure("--port net_null0");
+  device::Device* device = started();
+  const pid_t child = fork();
+  if (child == 0) {
+    device::Device* none = nullptr;
+    must(Process::instance().running(0) == nullptr, "no device in the child");
+    must(Process::instance().start(0, none) == -EIO, "and none to be had");
+    must(Process::instance().start(0, none) == -EIO, "again");
+    must(Process::instance().drive() == 0, "nothing to drive");
+    must(Process::instance().device_count() == 1, "but one to list");
+    exit(7);  // with all its destructors
+  }
+  int status = 0;
+  must(waitpid(child, &status, 0) == child, "the child ends");
+  must(WIFEXITED(status) && WEXITSTATUS(status) == 7, "as it wanted to");
+  device::Pd* pd = nullptr;
+  must(device->create_pd(pd) == 0, "the parent's device works on");
+  must(device->destroy_pd(*pd) == 0, "and on");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, TheChildOfAForkHasNoDeviceAndLeavesTheParentsAlone) {
+  EXPECT_EXIT(the_child_of_a_fork_has_no_device_and_leaves_the_parents_alone(),
+              testing::ExitedWithCode(0), "^uroce: error: this process was forked[^\n]*\n$");
+}
+
+[[noreturn]] void a_fork_before_the_start_leaves_both_free_to_start() {
+  configure("--port net_null0");
+  must(Process::instance().device_count() == 1, "listed before the fork");
+  const pid_t child = fork();
+  started();
+  if (child == 0) exit(0);
+  int status = 0;
+  must(waitpid(child, &status, 0) == child && status == 0, "the child's device started");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, AForkBeforeTheStartLeavesBothFreeToStart) {
+  EXPECT_EXIT(a_fork_before_the_start_leaves_both_free_to_start(), testing::ExitedWithCode(0),
+              "^$");
+}
+
+[[noreturn]] void the_end_closes_ports_and_harms_no_later_call(const std::string& socket) {
+  configure(("--port net_memif,address=10.0.0.1/24,socket=" + socket).c_str());
+  static device::Device* device = nullptr;
+  device = started();
+  must(std::filesystem::exists(socket), "the socket is there");
+  must(device->port_state().active_mtu == PathMtu::k4096, "path MTU 4096");
+  Process::instance().finish();
+  must(!std::filesystem::exists(socket), "the socket is gone");
+  must(Process::instance().drive() == 0, "nothing moves");
+  device::Pd* pd = nullptr;
+  must(device->create_pd(pd) != 0, "nothing new is made");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, TheEndClosesPortsAndHarmsNoLaterCall) {
+  const std::string socket = "/tmp/uroce-process-" + std::to_string(getpid());
+  EXPECT_EXIT(the_end_closes_ports_and_harms_no_later_call(socket), testing::ExitedWithCode(0),
+              "^$");
+}
+
+}  // namespace
+}  // namespace uroce::ibverbs
