@@ -10,32 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "ibverbs/process_fixture.h"
+
 namespace uroce::ibverbs {
 namespace {
-
-// In the child: says what does not hold, and ends.
-void must(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  _exit(99);
-}
-
-void configure(const char* options) {
-  setenv("UROCE_OPTIONS", options, 1);
-  unsetenv("UROCE_CONFIG");
-}
-
-device::Device* started() {
-  device::Device* device = nullptr;
-  must(Process::instance().start(0, device) == 0, "the device starts");
-  return device;
-}
 
 // The status line of a thread of this process, by the thread's name.
 std::string status_of_thread(const std::string& name, const std::string& key) {

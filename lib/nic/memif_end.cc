@@ -43,6 +43,8 @@ int try_connect(const std::string& path) {
 
 }  // namespace
 
+bool memif_server_listens(const std::string& path) { return try_connect(path) == 0; }
+
 absl::Status MemifEnds::lock_directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -12,6 +12,9 @@
 
 namespace uroce::nic {
 
+// Whether a server listens at the socket file `path`. Waits up to 200 ms for its greeting.
+bool memif_server_listens(const std::string& path);
+
 // Others who choose in the same directories wait as long as this lives: until the ports have
 // started.
 class MemifEnds {

@@ -68,8 +68,12 @@ TEST_F(MemifEndTest, WhoComesFirstIsTheServerAndTheNextOneItsClient) {
 }
 
 TEST_F(MemifEndTest, TheSocketOfACrashedServerIsCleared) {
-  { const Descriptor crashed = listen_at(path_); }
+  {
+    const Descriptor crashed = listen_at(path_);
+    EXPECT_TRUE(memif_server_listens(path_));
+  }
   ASSERT_TRUE(file_is_there());
+  EXPECT_FALSE(memif_server_listens(path_));
   MemifEnds ends;
   EXPECT_THAT(ends.choose_server(path_), IsOkAnd(true));
   EXPECT_FALSE(file_is_there());

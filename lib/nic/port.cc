@@ -20,9 +20,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/last_error.h"
 #include "base/quotable.h"
 #include "nic/fault_stage.h"
+#include "nic/memif_end.h"
 #include "nic/pool.h"
 #include "nic/ring_pairs.h"
 #include "wire/ethernet.h"
@@ -64,6 +67,19 @@ std::string devargs_of(const rte_eth_dev_info& dev) {
   return devargs == nullptr || devargs->args == nullptr ? "" : devargs->args;
 }
 
+// Where a memif client finds its server, if that is a file.
+std::string server_socket_of(const std::string& driver, const std::string& devargs) {
+  bool client = false, file = false;
+  std::string socket;
+  for (absl::string_view argument : absl::StrSplit(devargs, ',')) {
+    client = client || argument == "role=client" || argument == "role=slave";
+    file = file || argument == "socket-abstract=no";
+    if (absl::ConsumePrefix(&argument, "socket=")) socket = std::string(argument);
+  }
+  return driver == "net_memif" && client && file ? socket : "";
+}
+
+constexpr auto kRestartInterval = std::chrono::milliseconds(500);  // a handshake takes a few
 constexpr auto kMemifServerWait = std::chrono::seconds(2);
 constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
 constexpr uint64_t kRxOffloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
@@ -97,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Port>> Port::open(const PortConfig& config) {
   }
   port->driver_ = dev.driver_name;
   port->if_index_ = static_cast<int>(dev.if_index);
+  port->server_socket_ = server_socket_of(port->driver_, devargs_of(dev));
   port->adopt_mac();
   if (absl::Status status = port->adopt_kernel_interface(); !status.ok()) return status;
   if (absl::Status status = port->choose_size(dev); !status.ok()) return status;
@@ -272,12 +289,28 @@ absl::Status Port::start() {
                               name_)
             : absl::StrFormat("port %s: it does not start: %s", name_, rte_strerror(-result)));
   }
-  open_ = true;
+  open_ = started_ = true;
   if (!config_.promiscuous) return absl::OkStatus();
   const int result = rte_eth_promiscuous_enable(port_id_);
   if (result == 0) return absl::OkStatus();
   return absl::InternalError(absl::StrFormat(
       "port %s: it refuses the promiscuous mode asked for: %s", name_, rte_strerror(-result)));
+}
+
+bool Port::can_reconnect() {
+  const auto now = std::chrono::steady_clock::now();
+  if (server_socket_.empty() || now < next_restart_) return false;
+  rte_eth_link link{};
+  rte_eth_link_get_nowait(port_id_, &link);
+  if (started_ && link.link_status == RTE_ETH_LINK_UP) return false;
+  next_restart_ = now + kRestartInterval;
+  return memif_server_listens(server_socket_);
+}
+
+bool Port::restart() {
+  if (std::exchange(started_, false)) rte_eth_dev_stop(port_id_);
+  started_ = rte_eth_dev_start(port_id_) == 0;
+  return started_;
 }
 
 void Port::make_queues() {

@@ -3,6 +3,7 @@
 #ifndef UROCE_NIC_PORT_H
 #define UROCE_NIC_PORT_H
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,6 +55,12 @@ class Port final : public device::PortOps {
     if (device_clock_ != nullptr) device_clock_->calibrate();
   }
 
+  // A memif client does not look for a server that went away by itself. can_reconnect(): there is
+  // one again, and some time since the last restart. restart(): stops and starts the port, which
+  // nobody polls meanwhile, nor as long as it returns false.
+  bool can_reconnect();
+  bool restart();
+
   // The polling core's NUMA node: one warning when the port's memory is elsewhere.
   void check_core(int numa_node);
 
@@ -96,6 +103,9 @@ class Port final : public device::PortOps {
   uint32_t frame_bytes_taken_ = 0;  // by the link at the last look, at most what size_ says
   device::PortOwnership ownership_ = device::PortOwnership::kOwn;
   bool open_ = false;
+  bool started_ = false;       // differs after a restart that failed
+  std::string server_socket_;  // of a memif client, where a lost server may come back
+  std::chrono::steady_clock::time_point next_restart_{};
   bool warned_numa_ = false;
   rte_mempool* pool_ = nullptr;
   uint64_t rx_offloads_ = 0;

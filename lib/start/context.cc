@@ -153,6 +153,7 @@ void Context::look_at_ports() {
   const bool worker = settings_.mode == config::DriveMode::kWorker;
   for (auto& unit : units_) {
     unit->port().calibrate_clock();
+    if (settings_.mode == config::DriveMode::kShared) reconnect(*unit);
     const bool link = unit->link_watch().changed();
     const bool addresses = unit->address_watch().changed();
     if (worker && link) unit->device().refresh_link();
@@ -160,6 +161,20 @@ void Context::look_at_ports() {
     if (worker && unit->rescan_due) unit->rescan_due = unit->device().rescan_addresses() != 0;
     if (!worker && (link || addresses)) ports_changed_.store(true, std::memory_order_release);
   }
+}
+
+// Nobody polls a port that is restarted, or that did not start again: whoever polls has its
+// engines.
+void Context::reconnect(Unit& unit) {
+  if (!unit.port().can_reconnect()) return;
+  for (auto& loop : unit.loops()) {
+    while (!unit.port_is_down && !loop->seat().try_take()) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+  unit.port_is_down = !unit.port().restart();
+  if (unit.port_is_down) return;
+  for (auto& loop : unit.loops()) loop->seat().give_back();
 }
 
 uint32_t Context::turn_all(Time* next) {

@@ -56,6 +56,7 @@ class Context {
   uint32_t turn_all(Time* next = nullptr);
   void deliver_events();
   void look_at_ports();
+  void reconnect(Unit& unit);
   bool groups_are_left() const;
   bool some_link_is_up();
   void run_until_quiet(Duration limit);

@@ -43,6 +43,8 @@ class Unit {
   void* handle = nullptr;
   // Of the control thread: the kernel's addresses have changed, and not every engine knows it.
   bool rescan_due = false;
+  // Of the control thread: it holds the engines, because the port has stopped and did not start.
+  bool port_is_down = false;
 
  private:
   void make_engines(const config::Settings& settings, IdSource& ids);
