@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "absl/strings/numbers.h"
@@ -25,6 +26,7 @@
 #include "base/last_error.h"
 #include "base/quotable.h"
 #include "nic/fault_stage.h"
+#include "nic/interrupt_thread.h"
 #include "nic/memif_end.h"
 #include "nic/pool.h"
 #include "nic/ring_pairs.h"
@@ -99,6 +101,15 @@ std::vector<Gid> gids_of(std::span<const device::PortAddress> addresses) {
   std::vector<Gid> gids;
   for (const device::PortAddress& address : addresses) gids.push_back(address.address);
   return gids;
+}
+
+// net_memif frees its queues on the interrupt thread when the peer goes.
+void between_handlers(const std::string& driver, const std::function<void()>& stop) {
+  if (driver == "net_memif") {
+    on_interrupt_thread(stop);
+  } else {
+    stop();
+  }
 }
 
 }  // namespace
@@ -308,7 +319,9 @@ bool Port::can_reconnect() {
 }
 
 bool Port::restart() {
-  if (std::exchange(started_, false)) rte_eth_dev_stop(port_id_);
+  if (std::exchange(started_, false)) {
+    between_handlers(driver_, [this] { rte_eth_dev_stop(port_id_); });
+  }
   started_ = rte_eth_dev_start(port_id_) == 0;
   return started_;
 }
@@ -350,8 +363,10 @@ absl::Status Port::close() {
   if (open_) drain();
   queues_.clear();
   if (std::exchange(open_, false)) {
-    rte_eth_dev_stop(port_id_);
-    rte_eth_dev_close(port_id_);
+    between_handlers(driver_, [this] {
+      rte_eth_dev_stop(port_id_);
+      rte_eth_dev_close(port_id_);
+    });
   }
   if (pool_ == nullptr) return absl::OkStatus();
   uint32_t missing = 0;
