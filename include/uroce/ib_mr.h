@@ -59,18 +59,20 @@ enum {
 // stays the application's and must stay mapped until ib_dereg_mr() has returned; all of it is
 // touched once, so that no page fault is left for the packet path. The owner may always read it.
 // Unmapping it earlier is a crash at the next access: doc/execution.md. With IB_ZERO_BASED the
-// region is named by offsets from its start: virt_addr is not looked at and iova is 0.
+// region is named by offsets from its start: virt_addr is not looked at and iova is 0. With
+// IB_ACCESS_ON_DEMAND nothing is touched or looked at: pages come when they are used, and the whole
+// address space may be one region; what is not mapped then is a crash.
 //
 // ERR_PTR: -EINVAL: length 0, a range that wraps around, REMOTE_WRITE or REMOTE_ATOMIC without
-// LOCAL_WRITE, an unknown access bit; -EOPNOTSUPP: ON_DEMAND; -EFAULT: a part of
-// the range is not mapped, or not writable where LOCAL_WRITE asks for it; -ENOMEM.
+// LOCAL_WRITE, an unknown access bit; -EFAULT: a part of the range is not mapped, or not writable
+// where LOCAL_WRITE asks for it; -ENOMEM.
 struct ib_mr* ib_reg_user_mr(struct ib_pd* pd, __u64 start, __u64 length, __u64 virt_addr,
                              int mr_access_flags);
 
 // Changes a region in place; what no flag names stays, the keys too. Its keys are not valid while
 // the call lasts: work that uses them meanwhile fails. An error has changed nothing: the region is
 // as it was. -EINVAL: no flag or an unknown one; what ib_reg_user_mr() says; a domain of another
-// device; a region of ib_alloc_mr(); windows are bound to it. -EFAULT, -EOPNOTSUPP: as
+// device; a region of ib_alloc_mr(); windows are bound to it. -EFAULT: as
 // ib_reg_user_mr(). -ETIMEDOUT: an engine does not answer.
 int ib_rereg_user_mr(struct ib_mr* mr, int flags, __u64 start, __u64 length, __u64 virt_addr,
                      int mr_access_flags, struct ib_pd* pd);

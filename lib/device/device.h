@@ -131,6 +131,10 @@ struct MemoryChange {
   Pd* pd = nullptr;  // nullptr: stays
 };
 
+// What prefetch_memory() does to the pages: brings them in to be read, or to be written, or only
+// looks at the key.
+enum class Prefetch : uint8_t { kRead, kWrite, kNothing };
+
 // Called by a destroy when nothing refuses it any more, but before anything has happened, and
 // without a lock held: a face sees to it that no handler of the object runs. May be empty.
 using Quiesce = std::function<void()>;
@@ -189,7 +193,7 @@ class Device {
   int create_pd(Pd*& pd);
   int destroy_pd(Pd& pd);
   // [start, start + length) of this process under the addresses `iova` … (zero-based: under 0 …);
-  // `access` is checked.
+  // `access` is checked, and the memory too unless its pages are to come on demand.
   int register_memory(Pd& pd, uint64_t start, uint64_t length, uint64_t iova, uint32_t access,
                       Mr*& mr);
   // A region that work requests register and invalidate.
@@ -197,6 +201,9 @@ class Device {
   // Under the same key, which is not valid for a moment. An error has changed nothing. -EINVAL:
   // what register_memory() says, a region of allocate_memory(), windows bound to it.
   int reregister_memory(Mr& mr, const MemoryChange& change);
+  // A piece of a region by its L_Key. -ENOENT: no such key; -EPERM: of another domain, or not to be
+  // written; -EFAULT: not wholly in the region, or not in this process.
+  int prefetch_memory(const Pd& pd, const memory::Sge& piece, Prefetch what);
   // No engine uses the memory any more when it returns 0. -ETIMEDOUT: may be called again.
   // -EINVAL: windows are bound to it.
   int deregister_memory(Mr& mr);
@@ -231,6 +238,7 @@ class Device {
   int destroy_srq(SrqHandle& handle, const Quiesce& quiesce = {});
   int create_qp(Pd& pd, const QpRequest& request, QpHandle& handle);
   int create_xrc_target(const QpRequest& request, QpHandle& handle);
+  // To RESET: takes back what it has completed and nobody has polled.
   int modify_qp(QpHandle& handle, const QpChange& change);
   // `change.attributes` and `change.path` are filled in; mask has kAttrAv when there is a path.
   int query_qp(QpHandle& handle, QpChange& change);
@@ -279,6 +287,7 @@ class Device {
   int check_request(const QpRequest& request) const;
   int make_qp(Pd* pd, const QpRequest& request, QpHandle& handle);
   void fill_handle(const Qp& qp, QpHandle& handle);
+  void take_back_completions(const Qp& qp);
   void release_qp(Qp& qp);
 
   int attach(QpHandle& handle, const Gid& group, const Gid& source);

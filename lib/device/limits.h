@@ -13,7 +13,7 @@ struct DeviceLimits {
   uint32_t pd_max = 1024;
   uint32_t ah_max = 32767;
   uint32_t cq_max = 4096;
-  uint32_t cqe_max = 65535;    // entries of one CQ
+  uint32_t cqe_max = 4194303;  // entries of one CQ; some programs ask for many and use few
   uint32_t qp_wr_max = 16384;  // work requests of one queue
   uint32_t srq_max = 1024;
   uint32_t xrcd_max = 256;

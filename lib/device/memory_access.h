@@ -7,8 +7,8 @@
 
 namespace uroce::device {
 
-// 0; -EINVAL: an unknown flag, or a right to write from afar without the one to write here;
-// -EOPNOTSUPP: what the device does not have. Optional flags may be ignored and are.
+// 0; -EINVAL: an unknown flag, or a right to write from afar without the one to write here.
+// Optional flags may be ignored and are.
 int check_access(uint32_t access);
 
 // The flags that mean something for access to a region.

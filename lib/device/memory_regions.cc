@@ -10,7 +10,7 @@
 namespace uroce::device {
 namespace {
 
-constexpr uint32_t kOnDemand = 1u << 6;
+constexpr uint32_t kOnDemand = 1u << 6;   // pages come when they are used
 constexpr uint32_t kHugePages = 1u << 7;  // about how memory is pinned: nothing to do with it here
 constexpr uint32_t kOptional = 0x3FF00000;
 constexpr uint32_t kRights = memory::kLocalWrite | memory::kRemoteWrite | memory::kRemoteRead |
@@ -24,7 +24,9 @@ int make_region(uint64_t start, uint64_t length, uint64_t iova, uint32_t access,
   if (length == 0 || length > UINT64_MAX - start || length > UINT64_MAX - iova) return -EINVAL;
   if (const int error = check_access(access); error != 0) return error;
   const bool writable = (access & memory::kLocalWrite) != 0;
-  if (const int error = probe_memory(start, length, writable); error != 0) return error;
+  if ((access & kOnDemand) == 0) {
+    if (const int error = probe_memory(start, length, writable); error != 0) return error;
+  }
   region = {.base = reinterpret_cast<uint8_t*>(start),
             .iova = iova,
             .length = length,
@@ -40,10 +42,7 @@ int check_access(uint32_t access) {
       (access & memory::kLocalWrite) == 0) {
     return -EINVAL;
   }
-  if ((access & ~(kRights | kOnDemand | kHugePages | kOptional)) != 0) {
-    return -EINVAL;
-  }
-  return (access & kOnDemand) != 0 ? -EOPNOTSUPP : 0;
+  return (access & ~(kRights | kOnDemand | kHugePages | kOptional)) != 0 ? -EINVAL : 0;
 }
 
 uint32_t rights_of(uint32_t access) { return access & kRights; }
@@ -112,6 +111,7 @@ int Device::register_memory(Pd& pd, uint64_t start, uint64_t length, uint64_t io
   if (closing_) return -ENODEV;
   auto created = std::make_unique<Mr>();
   created->pd = &pd;
+  created->access = access;
   created->region = region;
   if (const int error = publish(pd, created->region, created->key); error != 0) return error;
   mr = created.get();
@@ -137,7 +137,7 @@ int Device::reregister_memory(Mr& mr, const MemoryChange& change) {
   const std::lock_guard guard(lock_);
   if (mr.fast || mr.retired) return -EINVAL;
   const memory::Region& old = mr.region;
-  const uint32_t access = change.rights ? change.access : old.access;
+  const uint32_t access = change.rights ? change.access : mr.access;
   const auto start = change.translation ? change.start : reinterpret_cast<uint64_t>(old.base);
   uint64_t iova = change.translation ? change.iova : old.iova;
   // A region that was zero-based and is not any more goes by its own addresses.
@@ -154,11 +154,35 @@ int Device::reregister_memory(Mr& mr, const MemoryChange& change) {
   }
   shared_.keys->close(mr.key.index());
   shared_.keys->publish(mr.key, region);
+  mr.access = access;
   mr.region = region;
   --mr.pd->use_count;
   ++pd.use_count;
   mr.pd = &pd;
   return 0;
+}
+
+int Device::prefetch_memory(const Pd& pd, const memory::Sge& piece, Prefetch what) {
+  const bool writable = what == Prefetch::kWrite;
+  uint8_t* start = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    switch (shared_.keys->translate(Key(piece.lkey), pd.number,
+                                    writable ? uint32_t{memory::kLocalWrite} : 0, piece.address,
+                                    piece.length, start)) {
+      case memory::KeyVerdict::kGood:
+        break;
+      case memory::KeyVerdict::kUnknownKey:
+        return -ENOENT;
+      case memory::KeyVerdict::kWrongDomain:
+      case memory::KeyVerdict::kNoAccess:
+        return -EPERM;
+      case memory::KeyVerdict::kOutOfRange:
+        return -EFAULT;
+    }
+  }
+  if (what == Prefetch::kNothing || piece.length == 0) return 0;
+  return probe_memory(reinterpret_cast<uint64_t>(start), piece.length, writable);
 }
 
 int Device::deregister_memory(Mr& mr) {

@@ -113,7 +113,6 @@ TEST_F(MemoryRegions, BadArgumentsAreErrorsAtRegistration) {
   EXPECT_EQ(reg(*domain, buffer_, 1, memory::kRemoteWrite, mr), -EINVAL);
   EXPECT_EQ(reg(*domain, buffer_, 1, memory::kRemoteAtomic, mr), -EINVAL);
   EXPECT_EQ(reg(*domain, buffer_, 1, 1u << 10, mr), -EINVAL);
-  EXPECT_EQ(reg(*domain, buffer_, 1, 1u << 6, mr), -EOPNOTSUPP) << "on demand";
   EXPECT_EQ(domain->use_count, 0u);
   ASSERT_EQ(reg(*domain, buffer_, 1, 1u << 20, mr), 0) << "optional bits may be ignored";
   EXPECT_EQ(device().deregister_memory(*mr), 0);
@@ -255,6 +254,49 @@ TEST(ReregistrationOfAStuckEngine, LeavesTheOldRegistrationInForce) {
             KeyVerdict::kGood);
   EXPECT_EQ(bed.device().deregister_memory(*mr), 0);
   EXPECT_EQ(bed.device().destroy_pd(*domain), 0);
+}
+
+// Pages on demand: nothing is looked at, so a region may be of memory that is not there yet, and of
+// the whole address space.
+TEST_F(MemoryRegions, OnDemandMemoryIsNotTouched) {
+  constexpr uint32_t kOnDemand = 1u << 6;
+  Pd* domain = pd();
+  Mr* mr = nullptr;
+  ASSERT_EQ(device().register_memory(*domain, 0, UINT64_MAX, 0, kOnDemand, mr), 0);
+  EXPECT_EQ(look(mr->key, *domain, 0, buffer_, 256), KeyVerdict::kGood);
+  EXPECT_EQ(look(mr->key, *domain, memory::kLocalWrite, buffer_, 1), KeyVerdict::kNoAccess);
+  EXPECT_EQ(device().reregister_memory(*mr, {.translation = true, .start = 8, .length = 8}), 0)
+      << "it stays on demand";
+  EXPECT_EQ(device().reregister_memory(*mr, {.rights = true, .access = memory::kLocalWrite}),
+            -EFAULT)
+      << "now it would be touched";
+  EXPECT_EQ(device().deregister_memory(*mr), 0);
+  EXPECT_EQ(device().destroy_pd(*domain), 0);
+}
+
+TEST_F(MemoryRegions, APieceOfOneIsPrefetchedByItsKey) {
+  Pd* domain = pd();
+  Pd* other = nullptr;
+  ASSERT_EQ(device().create_pd(other), 0);
+  Mr* mr = nullptr;
+  ASSERT_EQ(reg(*domain, buffer_, 256, 0, mr), 0);
+  const auto start = reinterpret_cast<uint64_t>(buffer_);
+  const memory::Sge whole{start, 256, mr->key.value()};
+  EXPECT_EQ(device().prefetch_memory(*domain, whole, Prefetch::kRead), 0);
+  EXPECT_EQ(device().prefetch_memory(*domain, whole, Prefetch::kNothing), 0);
+  EXPECT_EQ(device().prefetch_memory(*domain, whole, Prefetch::kWrite), -EPERM);
+  EXPECT_EQ(device().prefetch_memory(*other, whole, Prefetch::kRead), -EPERM);
+  EXPECT_EQ(device().prefetch_memory(*domain, {start, 257, whole.lkey}, Prefetch::kNothing),
+            -EFAULT);
+  EXPECT_EQ(device().prefetch_memory(*domain, {start, 1, whole.lkey ^ 1}, Prefetch::kRead),
+            -ENOENT);
+  EXPECT_EQ(device().deregister_memory(*mr), 0);
+  ASSERT_EQ(device().register_memory(*domain, 0, UINT64_MAX, 0, 1u << 6, mr), 0);
+  EXPECT_EQ(device().prefetch_memory(*domain, {8, 8, mr->key.value()}, Prefetch::kRead), -EFAULT);
+  EXPECT_EQ(device().prefetch_memory(*domain, {8, 8, mr->key.value()}, Prefetch::kNothing), 0);
+  EXPECT_EQ(device().deregister_memory(*mr), 0);
+  EXPECT_EQ(device().destroy_pd(*other), 0);
+  EXPECT_EQ(device().destroy_pd(*domain), 0);
 }
 
 // case 53: every live key works, all differ, none is 0, and every retired one is dead, also when

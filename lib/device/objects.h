@@ -41,6 +41,7 @@ struct Pd {
 struct Mr {
   Pd* pd = nullptr;
   Key key;
+  uint32_t access = 0;  // as asked for
   memory::Region region;
   bool retired = false;  // its key is unpublished; the grace period was not waited for to the end
   bool fast = false;     // registered by work requests: `key` is only the first it goes by
@@ -133,6 +134,19 @@ struct QpHandle {
   SpinLock recv_lock;
   Qp* object = nullptr;
 };
+
+// Of a second handle onto a queue pair that takes no posts: what posting looks at, so that it is
+// refused safely.
+inline void share_handle(const QpHandle& real, QpHandle& handle) {
+  handle.queues = real.queues;
+  handle.doorbells = real.doorbells;
+  handle.slot = real.slot;
+  handle.qpn = real.qpn;
+  handle.type = real.type;
+  handle.exclusive = real.exclusive;
+  handle.shares_receives = real.shares_receives;
+  handle.object = real.object;
+}
 
 // What posting to a shared receive queue needs.
 struct SrqHandle {

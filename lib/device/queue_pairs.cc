@@ -62,8 +62,6 @@ void count_uses(const Qp& qp, int by) {
   count_use(qp.xrcd, by);
 }
 
-// Takes a destroyed queue pair's unpolled completions out of a CQ: they would name a handle that is
-// gone (IBA leaves it open; mlx5's user library does the same).
 void take_back(Cq& cq, const void* user) {
   CqHandle& handle = *cq.handle;
   const SpinGuard guard(handle.poll_lock, handle.exclusive);
@@ -209,6 +207,9 @@ int Device::modify_qp(QpHandle& handle, const QpChange& change) {
   }
   qp.busy = false;
   if (error != 0) return error;
+  if ((change.mask & transport::kAttrState) != 0 && change.attributes.state == QpState::kReset) {
+    take_back_completions(qp);
+  }
   qp.dest_qpn = dest_qpn;
   if (with_path) {
     if (qp.has_path) gids_.release(qp.path.sgid_index);
@@ -230,8 +231,10 @@ int Device::query_qp(QpHandle& handle, QpChange& change) {
   return 0;
 }
 
-// Gives back what the queue pair held, once no engine knows it any more.
-void Device::release_qp(Qp& qp) {
+// Takes the unpolled completions of a queue pair that is destroyed or reset out of its CQs: they
+// would name a handle that is gone, or work of before (IBA leaves it open; mlx5's user library does
+// the same). The engine has published all of them.
+void Device::take_back_completions(const Qp& qp) {
   if (qp.type == QpType::kXrcTgt) {
     // Its receives went to the CQs of shared receive queues, some of which may have gone.
     for (const auto& entry : cqs_) take_back(*entry.second, qp.user);
@@ -239,6 +242,11 @@ void Device::release_qp(Qp& qp) {
     take_back(*qp.send_cq, qp.user);
     if (qp.recv_cq != nullptr && qp.recv_cq != qp.send_cq) take_back(*qp.recv_cq, qp.user);
   }
+}
+
+// Gives back what the queue pair held, once no engine knows it any more.
+void Device::release_qp(Qp& qp) {
+  take_back_completions(qp);
   // Windows of type 2 end with the queue pair that bound them.
   for (const auto& entry : mws_) shared_.keys->end_binding(entry.second->key.index(), qp.qpn);
   if (qp.has_path) gids_.release(qp.path.sgid_index);

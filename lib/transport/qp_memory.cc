@@ -9,6 +9,7 @@
 #include <bit>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 #include "base/assert.h"
 
@@ -33,7 +34,10 @@ class Carver {
     uint8_t* part = bytes(count * sizeof(T));
     if (part == nullptr) return nullptr;
     T* first = reinterpret_cast<T*>(part);
-    std::uninitialized_value_construct_n(first, count);
+    // The block is zeroed, and pages of a large one stay untouched.
+    if constexpr (!std::is_trivially_default_constructible_v<T>) {
+      std::uninitialized_value_construct_n(first, count);
+    }
     return first;
   }
   size_t used() const { return used_; }

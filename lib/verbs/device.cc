@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "device/link_rate.h"
 #include "device/live_objects.h"
 #include "verbs/driver.h"
 #include "verbs/face.h"
@@ -56,27 +57,6 @@ ib_device_attr attributes_of(const device::Device& device) {
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;
   return attr;
-}
-
-// Lanes are unknown on a virtual port: the smallest width and speed that give the rate or more, as
-// the kernel does it.
-void set_speed(uint32_t mbps, ib_port_attr& attr) {
-  struct Row {
-    uint32_t mbps;
-    uint8_t width;
-    uint16_t speed;
-  };
-  static constexpr Row kRows[] = {
-      {1000, IB_WIDTH_1X, IB_SPEED_SDR},    {10000, IB_WIDTH_1X, IB_SPEED_FDR10},
-      {20000, IB_WIDTH_4X, IB_SPEED_DDR},   {25000, IB_WIDTH_1X, IB_SPEED_EDR},
-      {40000, IB_WIDTH_4X, IB_SPEED_FDR10}, {50000, IB_WIDTH_2X, IB_SPEED_EDR},
-      {100000, IB_WIDTH_4X, IB_SPEED_EDR},  {200000, IB_WIDTH_4X, IB_SPEED_HDR},
-      {400000, IB_WIDTH_4X, IB_SPEED_NDR},  {800000, IB_WIDTH_8X, IB_SPEED_NDR},
-  };
-  const Row* row = std::find_if(std::begin(kRows), std::end(kRows) - 1,
-                                [mbps](const Row& r) { return mbps <= r.mbps; });
-  attr.active_width = row->width;
-  attr.active_speed = row->speed;
 }
 
 uint32_t saturated(uint64_t count) {
@@ -144,7 +124,9 @@ int ib_query_port(ib_device* device, __u32 port_num, ib_port_attr* port_attr) {
   port_attr->qkey_viol_cntr = saturated(port.qkey_violations);
   port_attr->pkey_tbl_len = 1;
   port_attr->max_vl_num = 1;
-  set_speed(port.info.link_mbps, *port_attr);
+  const uroce::device::LinkRate rate = uroce::device::link_rate(port.info.link_mbps);
+  port_attr->active_width = rate.width;
+  port_attr->active_speed = rate.speed;
   return 0;
 }
 

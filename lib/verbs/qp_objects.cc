@@ -5,6 +5,7 @@
 #include <new>
 
 #include "device/live_objects.h"
+#include "device/verbs_attributes.h"
 #include "transport/qp_state.h"
 #include "verbs/driver.h"
 #include "verbs/handles.h"
@@ -48,11 +49,7 @@ int check_init(const ib_pd* pd, const ib_qp_init_attr& init) {
 device::QpRequest to_request(const ib_qp_init_attr& init, ib_qp* user) {
   device::QpRequest request;
   request.type = static_cast<transport::QpType>(init.qp_type);
-  request.capabilities = {.send_wr_max = init.cap.max_send_wr,
-                          .recv_wr_max = init.cap.max_recv_wr,
-                          .send_sge_max = init.cap.max_send_sge,
-                          .recv_sge_max = init.cap.max_recv_sge,
-                          .inline_bytes_max = init.cap.max_inline_data};
+  request.capabilities = device::to_capabilities(init.cap);
   request.send_cq = of(init.send_cq).handle.object;
   if (init.recv_cq != nullptr) request.recv_cq = of(init.recv_cq).handle.object;
   if (init.srq != nullptr) request.srq = of(init.srq).handle.object;
@@ -61,68 +58,6 @@ device::QpRequest to_request(const ib_qp_init_attr& init, ib_qp* user) {
       (init.create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK) != 0;
   request.user = user;
   return request;
-}
-
-ib_qp_cap granted(const transport::QpCapabilities& capabilities) {
-  return {.max_send_wr = capabilities.send_wr_max,
-          .max_recv_wr = capabilities.recv_wr_max,
-          .max_send_sge = capabilities.send_sge_max,
-          .max_recv_sge = capabilities.recv_sge_max,
-          .max_inline_data = capabilities.inline_bytes_max,
-          .max_rdma_ctxs = 0};
-}
-
-transport::QpAttributes to_attributes(const ib_qp_attr& attr) {
-  transport::QpAttributes to;
-  to.state = static_cast<transport::QpState>(attr.qp_state);
-  to.current_state = static_cast<transport::QpState>(attr.cur_qp_state);
-  to.path_mtu = static_cast<PathMtu>(attr.path_mtu);
-  to.rq_psn = Psn(attr.rq_psn);
-  to.sq_psn = Psn(attr.sq_psn);
-  to.dest_qpn = Qpn(attr.dest_qp_num);
-  to.qkey = attr.qkey;
-  to.access = static_cast<uint32_t>(attr.qp_access_flags);
-  to.timeout = attr.timeout;
-  to.retry_count = attr.retry_cnt;
-  to.rnr_retry = attr.rnr_retry;
-  to.min_rnr_timer = attr.min_rnr_timer;
-  to.rd_atomic_max = attr.max_rd_atomic;
-  to.dest_rd_atomic_max = attr.max_dest_rd_atomic;
-  to.pkey_index = static_cast<uint8_t>(attr.pkey_index);
-  to.port = static_cast<uint8_t>(attr.port_num);
-  to.sqd_async_notify = attr.en_sqd_async_notify != 0;
-  return to;
-}
-
-void from_attributes(const transport::QpAttributes& from, ib_qp_attr& attr) {
-  attr.qp_state = static_cast<ib_qp_state>(from.state);
-  attr.cur_qp_state = attr.qp_state;
-  attr.path_mtu = static_cast<ib_mtu>(from.path_mtu);
-  attr.rq_psn = from.rq_psn.value();
-  attr.sq_psn = from.sq_psn.value();
-  attr.dest_qp_num = from.dest_qpn.value();
-  attr.qkey = from.qkey;
-  attr.qp_access_flags = static_cast<int>(from.access);
-  attr.timeout = from.timeout;
-  attr.retry_cnt = from.retry_count;
-  attr.rnr_retry = from.rnr_retry;
-  attr.min_rnr_timer = from.min_rnr_timer;
-  attr.max_rd_atomic = from.rd_atomic_max;
-  attr.max_dest_rd_atomic = from.dest_rd_atomic_max;
-  attr.pkey_index = from.pkey_index;
-  attr.port_num = from.port;
-  attr.en_sqd_async_notify = from.sqd_async_notify ? 1 : 0;
-  attr.sq_draining = from.sq_draining ? 1 : 0;
-}
-
-// Values that do not fit the transport's narrower fields, which would hide them from its checks.
-bool fits(const ib_qp_attr& attr, int mask) {
-  const auto is = [mask](int bits) { return (mask & bits) != 0; };
-  return !(is(IB_QP_STATE) && static_cast<unsigned>(attr.qp_state) > IB_QPS_ERR) &&
-         !(is(IB_QP_CUR_STATE) && static_cast<unsigned>(attr.cur_qp_state) > IB_QPS_ERR) &&
-         !(is(IB_QP_PATH_MTU) && static_cast<unsigned>(attr.path_mtu) > IB_MTU_4096) &&
-         !(is(IB_QP_PKEY_INDEX) && attr.pkey_index > 0xFF) &&
-         !(is(IB_QP_PORT) && attr.port_num > 0xFF);
 }
 
 // IBA 10.2.5: a Q_Key of the upper half is for the privileged.
@@ -164,7 +99,7 @@ ib_qp* driver::create_qp(ib_pd* pd, ib_qp_init_attr* init_attr) {
     return error_pointer<ib_qp>(error);
   }
   qp->qp_num = qp->handle.qpn.value();
-  init_attr->cap = granted(qp->handle.capabilities);
+  init_attr->cap = uroce::device::from_capabilities<ib_qp_cap>(qp->handle.capabilities);
   of(pd->device).objects.keep(qp);
   return qp;
 }
@@ -177,12 +112,12 @@ int driver::modify_qp(ib_qp* qp, ib_qp_attr* qp_attr, int qp_attr_mask, ib_udata
   if ((qp_attr_mask & IB_QP_AV) != 0) {
     if (const int error = to_path(qp_attr->ah_attr, change.path); error != 0) return error;
   }
-  if (!fits(*qp_attr, qp_attr_mask)) return -EINVAL;
+  if (!uroce::device::fits(*qp_attr, change.mask)) return -EINVAL;
   if (udata != nullptr) {
     if (needs_privilege(*qp, *qp_attr, qp_attr_mask)) return -EPERM;
     change.path.dmac = {};  // to be found
   }
-  change.attributes = to_attributes(*qp_attr);
+  change.attributes = uroce::device::to_attributes(*qp_attr);
   return device_of(*qp).modify_qp(real_of(*qp).handle, change);
 }
 
@@ -191,9 +126,9 @@ int driver::query_qp(ib_qp* qp, ib_qp_attr* qp_attr, int /*qp_attr_mask*/,
   uroce::device::QpChange now;
   if (const int error = device_of(*qp).query_qp(real_of(*qp).handle, now); error != 0) return error;
   *qp_attr = {};
-  from_attributes(now.attributes, *qp_attr);
+  uroce::device::from_attributes(now.attributes, *qp_attr);
   if ((now.mask & transport::kAttrAv) != 0) from_path(now.path, qp_attr->ah_attr);
-  qp_attr->cap = granted(real_of(*qp).handle.capabilities);
+  qp_attr->cap = uroce::device::from_capabilities<ib_qp_cap>(real_of(*qp).handle.capabilities);
 
   const uroce::device::Qp& object = *real_of(*qp).handle.object;
   *qp_init_attr = {};

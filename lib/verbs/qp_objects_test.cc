@@ -302,5 +302,23 @@ TEST_F(QpTest, DestroyWorksFromEveryStateAndLeavesNoCompletion) {
   }
 }
 
+// What was completed before belongs to a life that is over.
+TEST_F(QpTest, ResetTakesBackWhatNobodyHasPolled) {
+  const auto [a, b] = connected();
+  const auto [other, peer] = connected();
+  for (const auto& [from, to] : {std::pair{a, b}, std::pair{other, peer}}) {
+    ASSERT_EQ(post_recv(to, memory_.data() + 4096, 64, 1), 0);
+    ASSERT_EQ(post_send(from, memory_.data(), 8, 2), 0);
+  }
+  bed_.settle();
+  ib_qp_attr attr{};
+  attr.qp_state = IB_QPS_RESET;
+  EXPECT_EQ(ib_modify_qp(a, &attr, IB_QP_STATE), 0);
+  EXPECT_EQ(ib_modify_qp(b, &attr, IB_QP_STATE), 0);
+  const std::vector<ib_wc> left = poll();
+  ASSERT_EQ(left.size(), 2u);
+  for (const ib_wc& wc : left) EXPECT_TRUE(wc.qp == other || wc.qp == peer);
+}
+
 }  // namespace
 }  // namespace uroce::verbs

@@ -16,18 +16,6 @@
 namespace uroce::verbs {
 namespace {
 
-// The part of a handle that posting looks at: everything is refused, but safely.
-void share_handle(const device::QpHandle& real, device::QpHandle& handle) {
-  handle.queues = real.queues;
-  handle.doorbells = real.doorbells;
-  handle.slot = real.slot;
-  handle.qpn = real.qpn;
-  handle.type = real.type;
-  handle.exclusive = real.exclusive;
-  handle.shares_receives = real.shares_receives;
-  handle.object = real.object;
-}
-
 // Makes `handle` one onto `real`. The domain's lock is held.
 void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
   handle->device = real.device;
@@ -36,7 +24,7 @@ void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
   handle->qp_num = real.qp_num;
   handle->qp_type = real.qp_type;
   handle->port = real.port;
-  share_handle(real.handle, handle->handle);
+  device::share_handle(real.handle, handle->handle);
   xrcd.targets[real.qp_num].handles.push_back(handle);
   of(real.device).objects.keep(handle);
   device::LiveObjects::instance().add(static_cast<ib_qp*>(handle));
