@@ -2,6 +2,7 @@
 // Tests of opening and closing devices.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include "ibverbs/face_fixture.h"
 
@@ -28,6 +29,17 @@ TEST_F(FaceTest, HasACommandDescriptorUntilItIsClosed) {
   EXPECT_NE(fcntl(descriptor, F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_EQ(ibv_close_device(other), 0);
   EXPECT_EQ(fcntl(descriptor, F_GETFD), -1);
+}
+
+TEST_F(FaceTest, HasADescriptorForEventsThatMayBePolled) {
+  pollfd descriptor{.fd = context_->async_fd, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&descriptor, 1, 0), 0);
+  dispatch_port_event(0, transport::EventType::kPortErr);
+  EXPECT_EQ(poll(&descriptor, 1, 0), 1);
+  ibv_async_event event{};
+  EXPECT_EQ(ibv_get_async_event(context_, &event), 0);
+  EXPECT_EQ(event.event_type, IBV_EVENT_PORT_ERR);
+  ibv_ack_async_event(&event);
 }
 
 class SeveralQueues : public FaceTest {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ibverbs/runtime.h"
+#include "ibverbs/xrc.h"
 
 namespace uroce::ibverbs {
 namespace {
@@ -106,8 +107,10 @@ void deliver_to_object(const transport::Event& event) {
     case transport::EventType::kSrqErr:
     case transport::EventType::kSrqLimitReached:
       return deliver(*static_cast<Srq*>(event.object), event.type);
-    default:
-      return deliver(*static_cast<Qp*>(event.object), event.type);
+    default: {
+      Qp& qp = *static_cast<Qp*>(event.object);
+      return qp.domain != nullptr ? deliver_to_handles(qp, event.type) : deliver(qp, event.type);
+    }
   }
 }
 

@@ -19,6 +19,9 @@ namespace uroce::ibverbs {
 class AsyncQueue;    // events.h: what ibv_get_async_event() takes from
 class ChannelQueue;  // events.h: what ibv_get_cq_event() takes from
 
+struct Dm;
+struct XrcDomain;  // xrc.cc
+
 // A listed device; lives as long as the process. Providers of other hardware look for their table
 // of functions right behind the public structure, and must find one that is not theirs.
 struct Device : ibv_device {
@@ -36,15 +39,28 @@ struct Context {
   AsyncQueue* async = nullptr;  // owned
 };
 
+struct Td : ibv_td {
+  std::atomic<uint32_t> uses{0};  // parent domains of it
+};
+
 struct Pd : ibv_pd {
   device::Pd* object = nullptr;
-  Pd* parent = nullptr;  // of a parent domain: the real one, whose object it shares
-  // What is made in a parent domain, and parent domains of it: keeps ibv_dealloc_pd() from it.
+  Pd* parent = nullptr;  // of a parent domain: the one whose object it shares
+  Td* td = nullptr;      // of a parent domain, where it has one
+  // What is made in it, and parent domains of it: keeps ibv_dealloc_pd() from it.
   std::atomic<uint32_t> uses{0};
 };
 
 struct Mr : ibv_mr {
   device::Mr* object = nullptr;
+  Dm* dm = nullptr;  // whose memory it is; nullptr: the application's
+};
+
+// Device memory: a buffer of this process.
+struct Dm : ibv_dm {
+  uint8_t* bytes = nullptr;
+  size_t length = 0;
+  std::atomic<uint32_t> uses{0};  // regions of it
 };
 
 struct Mw : ibv_mw {
@@ -57,6 +73,8 @@ struct Ah : ibv_ah {
 
 struct Xrcd : ibv_xrcd {
   device::Xrcd* object = nullptr;
+  XrcDomain* domain = nullptr;    // that may be open more than once
+  std::atomic<uint32_t> uses{0};  // handles of targets, and shared receive queues
 };
 
 struct Channel : ibv_comp_channel {
@@ -66,8 +84,9 @@ struct Channel : ibv_comp_channel {
 // Always the larger structure: ibv_cq is how it begins.
 struct Cq : ibv_cq_ex {
   device::CqHandle handle;
-  bool keeps_time = false;   // timestamps were asked for
-  transport::Cqe current{};  // between start_poll and end_poll
+  Pd* parent_domain = nullptr;  // that it was made in, if in any
+  bool keeps_time = false;      // timestamps were asked for
+  transport::Cqe current{};     // between start_poll and end_poll
   // Given out by ibv_get_cq_event() and ibv_get_async_event(), under the lock of the queue that
   // they came from. Acknowledged: above, under `mutex`.
   uint32_t comp_events_taken = 0;
@@ -76,28 +95,31 @@ struct Cq : ibv_cq_ex {
 
 struct Srq : ibv_srq {
   device::SrqHandle handle;
-  Xrcd* xrcd = nullptr;
-  Cq* cq = nullptr;
+  Xrcd* xrcd = nullptr;       // of XRC
   uint32_t events_taken = 0;  // as async_events_taken of a CQ
 };
 
 // Always the larger structure: ibv_qp is how it begins.
 struct Qp : ibv_qp_ex {
   device::QpHandle handle;
-  Xrcd* xrcd = nullptr;       // XRC target
-  bool builds = false;        // made with send_ops_flags: the ibv_wr_* calls work
-  uint32_t build_first = 0;   // between wr_start and wr_complete: producer index before
-  uint32_t build_tail = 0;    // … and behind the last request begun
-  int build_error = 0;        // … the first error, positive
-  uint32_t events_taken = 0;  // as async_events_taken of a CQ
+  Xrcd* xrcd = nullptr;         // a handle of an XRC target: by which domain it is open
+  Qp* real = nullptr;           // … and the target
+  XrcDomain* domain = nullptr;  // a target, which nobody holds
+  bool builds = false;          // made with send_ops_flags: the ibv_wr_* calls work
+  uint32_t build_first = 0;     // between wr_start and wr_complete: producer index before
+  uint32_t build_tail = 0;      // … and behind the last request begun
+  int build_error = 0;          // … the first error, positive
+  uint32_t events_taken = 0;    // as async_events_taken of a CQ
 };
 
 inline Device& of(ibv_device* p) { return *static_cast<Device*>(p); }
 inline Context& of(ibv_context* p) {
   return *reinterpret_cast<Context*>(reinterpret_cast<char*>(p) - offsetof(verbs_context, context));
 }
+inline Td& of(ibv_td* p) { return *static_cast<Td*>(p); }
 inline Pd& of(ibv_pd* p) { return *static_cast<Pd*>(p); }
 inline Mr& of(ibv_mr* p) { return *static_cast<Mr*>(p); }
+inline Dm& of(ibv_dm* p) { return *static_cast<Dm*>(p); }
 inline Mw& of(ibv_mw* p) { return *static_cast<Mw*>(p); }
 inline Ah& of(ibv_ah* p) { return *static_cast<Ah*>(p); }
 inline Xrcd& of(ibv_xrcd* p) { return *static_cast<Xrcd*>(p); }
