@@ -2,6 +2,7 @@
 // Completion queues as objects: creation, change, end.
 #include <cerrno>
 
+#include "ibverbs/data_path.h"
 #include "ibverbs/object_making.h"
 #include "ibverbs/operations.h"
 #include "transport/completion_queue.h"
@@ -41,7 +42,7 @@ Cq* create(ibv_context* context, const ibv_cq_init_attr_ex& attr) {
         cq.context = context;
         cq.channel = attr.channel;
         cq.cq_context = attr.cq_context;
-        cq.keeps_time = (attr.wc_flags & kClocks) != 0;
+        install_readers(cq, attr.wc_flags);
       },
       [&](device::Device& device, Cq& cq) { return device.create_cq(attr.cqe, &cq, cq.handle); });
   if (made == nullptr) return nullptr;

@@ -105,11 +105,14 @@ struct Qp : ibv_qp_ex {
   Xrcd* xrcd = nullptr;         // a handle of an XRC target: by which domain it is open
   Qp* real = nullptr;           // … and the target
   XrcDomain* domain = nullptr;  // a target, which nobody holds
-  bool builds = false;          // made with send_ops_flags: the ibv_wr_* calls work
-  uint32_t build_first = 0;     // between wr_start and wr_complete: producer index before
-  uint32_t build_tail = 0;      // … and behind the last request begun
-  int build_error = 0;          // … the first error, positive
   uint32_t events_taken = 0;    // as async_events_taken of a CQ
+  bool builds = false;          // made with send_ops_flags: the ibv_wr_* calls work
+  uint64_t build_opcodes = 0;   // … for these: bits of transport::WrOpcode
+  // Between wr_start and wr_complete:
+  uint32_t build_first = 0;         // producer index before
+  uint32_t build_tail = 0;          // … behind the last request begun
+  bool build_lacks_target = false;  // it has no address or shared receive queue yet
+  int build_error = 0;              // the first error, positive
 };
 
 inline Device& of(ibv_device* p) { return *static_cast<Device*>(p); }

@@ -2,6 +2,8 @@
 // The tables of an opened device.
 #include "ibverbs/operations.h"
 
+#include "ibverbs/data_path.h"
+
 namespace uroce::ibverbs {
 namespace {
 
@@ -20,6 +22,12 @@ void install_operations(verbs_context& verbs) {
   ops._compat_query_port = query_port_short;
   ops.alloc_mw = alloc_mw;
   ops.dealloc_mw = dealloc_mw;
+  ops.bind_mw = bind_mw;
+  ops.post_send = post_send;
+  ops.post_recv = post_recv;
+  ops.post_srq_recv = post_srq_recv;
+  ops.poll_cq = poll_cq;
+  ops.req_notify_cq = req_notify_cq;
 
   verbs.query_device_ex = query_device_ex;
   verbs.query_port = query_port;

@@ -10,7 +10,8 @@ device::AhAttributes to_path(const ibv_ah_attr& attr) {
           .flow_label = attr.grh.flow_label,
           .hop_limit = attr.grh.hop_limit,
           .traffic_class = attr.grh.traffic_class,
-          .sl = attr.sl,
+          // A datagram's completion says more in its service level, and programs pass it on.
+          .sl = static_cast<uint8_t>(attr.sl & 7),
           .static_rate = attr.static_rate,
           .port = attr.port_num,
           .global = attr.is_global != 0,

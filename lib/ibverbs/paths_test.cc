@@ -38,5 +38,12 @@ TEST(Paths, KeepWhatTheAttributesSayBothWays) {
   EXPECT_EQ(back.dlid, 0);
 }
 
+// 0xA is what a datagram over IPv4 has (completion_form.h).
+TEST(Paths, TakeTheServiceLevelOfAReceivedDatagram) {
+  ibv_ah_attr attr{};
+  attr.sl = 0xA;
+  EXPECT_EQ(to_path(attr).sl, 2);
+}
+
 }  // namespace
 }  // namespace uroce::ibverbs

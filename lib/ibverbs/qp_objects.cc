@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "device/verbs_attributes.h"
+#include "ibverbs/data_path.h"
 #include "ibverbs/object_making.h"
 #include "ibverbs/operations.h"
 #include "ibverbs/paths.h"
@@ -52,11 +53,15 @@ bool is_complete(const ibv_context* context, const ibv_qp_init_attr_ex& init) {
 
 // 0 or a negative errno.
 int check(const ibv_context* context, const ibv_qp_init_attr_ex& init) {
-  constexpr uint32_t kMasks =
-      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+  constexpr uint32_t kMasks = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
+                              IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if (!is_known_type(init.qp_type) || (init.comp_mask & ~kMasks) != 0) return -EOPNOTSUPP;
   if (has(init, IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
       (init.create_flags & ~uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}) != 0) {
+    return -EOPNOTSUPP;
+  }
+  if (has(init, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+      !can_build(static_cast<transport::QpType>(init.qp_type), init.send_ops_flags)) {
     return -EOPNOTSUPP;
   }
   return is_complete(context, init) ? 0 : -EINVAL;
@@ -101,6 +106,7 @@ Qp* create(ibv_context* context, ibv_qp_init_attr_ex& init) {
   if (made == nullptr) return nullptr;
   made->qp_base.handle = made->qp_base.qp_num = made->handle.qpn.value();
   init.cap = device::from_capabilities<ibv_qp_cap>(made->handle.capabilities);
+  if (has(init, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) install_builders(*made, init.send_ops_flags);
   ++of(init.pd).uses;
   return made;
 }
