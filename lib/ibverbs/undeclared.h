@@ -25,6 +25,12 @@ const char* ibv_get_sysfs_path(void);
 // read, or (ENOBUFS) has no room.
 int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size);
 
+// gid_type.cc. 0, or -1 and errno: no such entry. The numbers are those of the call, not of
+// ibv_gid_type.
+enum ibv_gid_type_sysfs { IBV_GID_TYPE_SYSFS_IB_ROCE_V1 = 0, IBV_GID_TYPE_SYSFS_ROCE_V2 = 1 };
+int ibv_query_gid_type(ibv_context* context, uint8_t port_num, unsigned int index,
+                       ibv_gid_type_sysfs* type);
+
 // fork_init.cc. 0: nothing has to be done.
 int ibv_dontfork_range(void* base, size_t size);
 int ibv_dofork_range(void* base, size_t size);
