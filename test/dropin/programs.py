@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distribution's programs and how to tell that they did what they were asked."""
+import dataclasses
+import re
+from typing import Callable
+
+from bed import Failed
+
+DEVICE = 'uroce0'
+
+
+@dataclasses.dataclass
+class Exchange:
+    """A server, a client (which gets the server's host as its last argument), and a judge of what
+    client and server said. `core`: part of every run."""
+    server: list
+    client: list
+    tcp_port: int
+    judge: Callable
+    core: bool = False
+
+    @property
+    def title(self):
+        return ' '.join(map(str, self.client))
+
+
+# TCP ports are never used twice, so no connection of an earlier exchange is in the way.
+class TcpPorts:
+    def __init__(self):
+        self.last = 20000
+
+    def __call__(self):
+        self.last += 1
+        return self.last
+
+
+def wanted(text, pattern, what):
+    match = re.search(pattern, text, re.MULTILINE)
+    if not match:
+        raise Failed(f'no {what} in:\n{text}')
+    return match
+
+
+def judge_pingpong(size, rounds, client, server):
+    for text in (client, server):
+        match = wanted(text, r'^(\d+) bytes in [\d.]+ seconds', 'result')
+        if int(match[1]) != size * rounds * 2:
+            raise Failed(f'{match[1]} bytes are not {size} * {rounds} * 2:\n{text}')
+        if 'invalid data' in text:
+            raise Failed(f'wrong bytes have arrived:\n{text}')
+
+
+def pingpong(ports, kind, gid, options='', size=4096, rounds=200, core=False):
+    """kind: rc, uc, ud or srq."""
+    port = ports()
+    command = [f'ibv_{kind}_pingpong', '-d', DEVICE, '-g', gid, '-p', port, '-s', size,
+               '-n', rounds, *options.split()]
+    return Exchange(command, command, port,
+                    lambda client, server: judge_pingpong(size, rounds, client, server), core)
+
+
+def xsrq_pingpong(ports, gid, options='', size=4096, rounds=5, core=False):
+    port = ports()
+    command = ['ibv_xsrq_pingpong', '-d', DEVICE, '-g', gid, '-p', port, '-s', size,
+               '-n', rounds, *options.split()]
+
+    def judge(client, server):
+        for text in (client, server):
+            wanted(text, '^success$', 'success')
+    return Exchange(command, command, port, judge, core)
+
+
+def judge_rows(sizes, client):
+    """The client's table has one row for each size, with something measured in it."""
+    head = client.find('#bytes')
+    rows = re.findall(r'^\s*(\d+)\s+\d+((?:[ \t]+\d+\.\d+)+)', client[head:], re.MULTILINE)
+    found = [int(size) for size, _ in rows]
+    # Two decimals of MB/s are nothing for small messages: the rate behind them is not.
+    measured = all(any(float(word) > 0 for word in words.split()) for _, words in rows)
+    if head < 0 or found != sizes or not measured:
+        raise Failed(f'rows for {found}, not for {sizes}, or nothing measured, in:\n{client}')
+
+
+def perftest(ports, name, gid, options='', size=64, rounds=100, core=False):
+    port = ports()
+    words = options.split()
+    command = [name, '-d', DEVICE, '-x', gid, '-F', '-p', port, *words]
+    if '-D' not in words:
+        command += ['-n', rounds]
+    if '-a' in words:
+        last = 23 if 'UD' not in words else 12
+        sizes = [1 << power for power in range(1, last + 1)]
+    elif 'atomic' in name:
+        sizes = [8]
+    else:
+        command += ['-s', size]
+        sizes = [size]
+    return Exchange(command, command, port, lambda client, _: judge_rows(sizes, client), core)
+
+
+def pingpongs(ports, gids):
+    """Every kind plain and with each of its options, both IP versions, sizes from 1 B to 1 MiB."""
+    made = []
+    for kind in ('rc', 'uc', 'ud', 'srq'):
+        largest = 2048 if kind == 'ud' else 1 << 20
+        mtu = '' if kind == 'ud' else '-m 4096'
+        more = ('-N', '-t', '-N -e -c') if kind == 'rc' else ()
+        for options in ('', '-e', '-c', '-e -c') + more:
+            made.append(pingpong(ports, kind, gids[4], f'{options} {mtu}', size=min(4096, largest),
+                                 core=options in ('', '-e -c', '-N')))
+            made.append(pingpong(ports, kind, gids[6], options, size=1000))
+        for size in (1, 2, 63, 255, 1023, 1024, 1025, 65536, 1 << 20):
+            if size <= largest:
+                made.append(pingpong(ports, kind, gids[4], f'-c {mtu}', size=size,
+                                     rounds=20 if size > 65536 else 100))
+        for path_mtu in (256, 512, 1024, 2048) if kind != 'ud' else ():
+            made.append(pingpong(ports, kind, gids[6], f'-c -m {path_mtu}', size=10000, rounds=50))
+    made += [xsrq_pingpong(ports, gids[4], options, size, core=options == '')
+             for options in ('', '-e') for size in (64, 4096, 65536)]
+    return made
+
+
+def perftests(ports, gids):
+    """The eight programs with the connection types that each has, and the options that matter."""
+    types = {'ib_send': ('RC', 'UC', 'UD'), 'ib_write': ('RC', 'UC'), 'ib_read': ('RC',)}
+    made = []
+    for family, connections in types.items():
+        for connection in connections:
+            for kind in ('lat', 'bw'):
+                made += of_connection(ports, f'{family}_{kind}', f'-c {connection}', gids)
+            if connection == 'RC':
+                made += wide_windows(ports, f'{family}_bw', gids[4])
+    made += [perftest(ports, f'ib_send_{kind}', gids[4], f'-c RC --use-srq{more}', 512)
+             for kind in ('lat', 'bw') for more in ('', ' -q 4')]
+    made += [perftest(ports, f'ib_atomic_{kind}', gid, f'-A {operation}', core=gid == gids[4])
+             for kind in ('lat', 'bw') for operation in ('FETCH_AND_ADD', 'CMP_AND_SWAP')
+             for gid in gids.values()]
+    return made
+
+
+def of_connection(ports, name, connection, gids):
+    made = [perftest(ports, name, gids[4], connection, core=True),
+            perftest(ports, name, gids[6], f'{connection} -m 1024', 1000),
+            perftest(ports, name, gids[4], f'{connection} --use_old_post_send', 1024)]
+    if 'write' not in name:  # whose programs have no events
+        made.append(perftest(ports, name, gids[4], f'{connection} -e', 256))
+    if 'read' not in name:
+        made.append(perftest(ports, name, gids[4], f'{connection} -I 64', 64))
+    if name.endswith('bw'):
+        made.append(perftest(ports, name, gids[4], f'{connection} -b', 1024))
+    return made
+
+
+def wide_windows(ports, name, gid):
+    """More at a time than the ring of a port holds: RC only, since who waits for an unreliable
+    message that was lost waits for ever."""
+    return [perftest(ports, name, gid, '-c RC -a', rounds=10),
+            perftest(ports, name.replace('bw', 'lat'), gid, '-c RC -a', rounds=10),
+            perftest(ports, name, gid, '-c RC -q 4', 1024),
+            perftest(ports, name, gid, '-c RC -t 512', 2048, 1000),
+            perftest(ports, name, gid, '-c RC -l 8 -t 64', 512, 200),
+            perftest(ports, name, gid, '-c RC -D 1', 2048)]
