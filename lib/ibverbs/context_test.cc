@@ -42,6 +42,17 @@ TEST_F(FaceTest, HasADescriptorForEventsThatMayBePolled) {
   ibv_ack_async_event(&event);
 }
 
+// Programs that end in a hurry close the device and leave the rest.
+TEST_F(FaceTest, StaysForTheEventsOfObjectsThatAreLeftWhenItIsClosed) {
+  ibv_context* const other = ibv_open_device(devices_[0]);
+  ibv_cq* const cq = ibv_create_cq(other, 8, nullptr, nullptr, 0);
+  ASSERT_NE(cq, nullptr);
+  EXPECT_EQ(ibv_close_device(other), 0);
+  dispatch_event({.type = transport::EventType::kCqErr, .object = &of(cq)});
+  EXPECT_EQ(ibv_destroy_cq(cq), 0) << "with the event that nobody took";
+  EXPECT_EQ(ibv_close_device(other), 0);
+}
+
 class SeveralQueues : public FaceTest {
  protected:
   SeveralQueues() : FaceTest({.engines = 3}) {}

@@ -37,6 +37,8 @@ struct Context {
   verbs_context verbs{};
   uint32_t index = 0;           // of the device
   AsyncQueue* async = nullptr;  // owned
+  // Queues and queue pairs of it that are left: their events go to `async`.
+  std::atomic<uint32_t> objects{0};
 };
 
 struct Td : ibv_td {

@@ -71,6 +71,7 @@ T* make_live(ibv_context* context, Fill&& fill, Make&& make) {
     end_life(*object);
     return refuse<T>(error);
   }
+  ++of(context).objects;
   return object;
 }
 // end(device, quiesce): the device's call. A positive errno; 0: all events are acknowledged, and
@@ -79,8 +80,10 @@ template <typename T, typename End>
 int end_live_object(ibv_context* context, T& object, End&& end) {
   device::Device* device = nullptr;
   if (const int error = reach_device(context, device); error != 0) return positive(error);
-  return positive(
-      end_life(object, [&](const device::Quiesce& quiesce) { return end(*device, quiesce); }));
+  const int error =
+      end_life(object, [&](const device::Quiesce& quiesce) { return end(*device, quiesce); });
+  if (error == 0) --of(context).objects;
+  return positive(error);
 }
 
 }  // namespace uroce::ibverbs

@@ -65,6 +65,7 @@ void add_handle(XrcDomain& domain, Qp& real, Xrcd& xrcd, Qp& handle) {
   device::share_handle(real.handle, handle.handle);
   domain.targets[shown.qp_num].handles.push_back(&handle);
   ++xrcd.uses;
+  ++of(xrcd.context).objects;
   begin_life(handle);
 }
 
@@ -182,6 +183,7 @@ int close_target(ibv_qp& qp) {
     if (error != 0) return positive(error);
   }
   end_life(handle);
+  --of(xrcd.context).objects;
   --xrcd.uses;
   return 0;
 }
