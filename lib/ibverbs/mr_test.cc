@@ -41,7 +41,7 @@ TEST_F(MrTest, HasOneKeyForNearAndFar) {
 }
 
 TEST_F(MrTest, GoesByTheAddressesThatItWasGiven) {
-  ibv_mr* const mr = ibv_reg_mr_iova(pd_, memory_.data(), 64, 0x1000, IBV_ACCESS_REMOTE_READ);
+  ibv_mr* const mr = ibv_reg_mr_iova(pd_, memory_.data(), 64, 0x1000, int{IBV_ACCESS_REMOTE_READ});
   ASSERT_NE(mr, nullptr);
   EXPECT_EQ(mr->addr, memory_.data());
   EXPECT_EQ(look(mr, 0, 0x1008, 56), KeyVerdict::kGood);
@@ -59,7 +59,7 @@ TEST_F(MrTest, TakesOptionalRightsAndZeroBasedAddresses) {
 
 TEST_F(MrTest, IsRefusedWithoutTheMemoryOrTheRight) {
   errno = 0;
-  EXPECT_EQ(ibv_reg_mr(pd_, memory_.data(), 64, IBV_ACCESS_REMOTE_WRITE), nullptr);
+  EXPECT_EQ(ibv_reg_mr(pd_, memory_.data(), 64, int{IBV_ACCESS_REMOTE_WRITE}), nullptr);
   EXPECT_EQ(errno, EINVAL);
   errno = 0;
   EXPECT_EQ(ibv_reg_mr(pd_, memory_.data(), 0, 0), nullptr);
