@@ -192,12 +192,14 @@ int write_bind(const BindInfo& info, uint32_t window, uint32_t new_key, transpor
                transport::SendWqe& wqe) {
   if (info.mr == nullptr && info.length != 0) return -EINVAL;
   wqe.rkey = window;
-  queue.local_operation(wqe) = {.address = info.addr,
-                                .length = info.length,
-                                .base = nullptr,
-                                .new_key = new_key,
-                                .region = info.mr != nullptr ? info.mr->lkey : 0,
-                                .access = static_cast<uint32_t>(info.mw_access_flags)};
+  queue.local_operation(wqe) = {
+      .address = info.addr,
+      .length = info.length,
+      .base = nullptr,
+      .new_key = new_key,
+      .region = info.mr != nullptr ? info.mr->lkey : 0,
+      // Programs give the right to write here, too: it means nothing.
+      .access = static_cast<uint32_t>(info.mw_access_flags) & ~uint32_t{memory::kLocalWrite}};
   return 0;
 }
 

@@ -139,17 +139,36 @@ TEST_F(PostTest, TheFieldsOfARequestAreWhereTheEngineLooks) {
   EXPECT_EQ(wqe(a, 2).rkey, 0x1234u);
 }
 
+// The queue of completions is not made too short for what is on its way.
+TEST_F(PostTest, WhatIsPostedIsCountedWhenItsCompletionQueueIsMadeShorter) {
+  ibv_qp* const qp = make(IBV_QPT_UD);
+  bring_to(qp, IBV_QPS_RTS);
+  ibv_ah_attr attr = to(device::kTestIpv4);
+  ibv_ah* const ah = ibv_create_ah(pd_, &attr);
+  ASSERT_NE(ah, nullptr);
+  for (int i = 0; i < 3; ++i) {
+    ibv_sge sge = piece(0, 8);
+    ibv_send_wr wr = request(IBV_WR_SEND, sge);
+    wr.wr.ud = {.ah = ah, .remote_qpn = qp->qp_num, .remote_qkey = kTestQkey};
+    ASSERT_EQ(post(qp, wr), 0);
+  }
+  EXPECT_EQ(ibv_resize_cq(cq_, 2), EINVAL);
+  EXPECT_EQ(ibv_resize_cq(cq_, 3), 0);
+  EXPECT_EQ(ibv_destroy_ah(ah), 0);
+}
+
 TEST_F(PostTest, BindingAWindowOfTypeOneGivesItANewKey) {
   const auto [a, b] = connected();
   ibv_mw* const mw = ibv_alloc_mw(pd_, IBV_MW_TYPE_1);
   ASSERT_NE(mw, nullptr);
   const uint32_t before = mw->rkey;
-  ibv_mw_bind bind{.wr_id = 9,
-                   .send_flags = IBV_SEND_SIGNALED,
-                   .bind_info = {.mr = mr_,
-                                 .addr = address(256),
-                                 .length = 64,
-                                 .mw_access_flags = IBV_ACCESS_REMOTE_WRITE}};
+  ibv_mw_bind bind{
+      .wr_id = 9,
+      .send_flags = IBV_SEND_SIGNALED,
+      .bind_info = {.mr = mr_,
+                    .addr = address(256),
+                    .length = 64,
+                    .mw_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE}};
   ASSERT_EQ(ibv_bind_mw(a, mw, &bind), 0);
   EXPECT_EQ(mw->rkey, ibv_inc_rkey(before));
   const ibv_wc bound = poll_one();
