@@ -51,7 +51,7 @@ int inherited_by_exec() {
 TEST(ProcessDeathTest, WithoutConfigurationThereIsNoDeviceAndASentenceOnce) {
   EXPECT_EXIT(without_configuration_there_is_no_device_and_a_sentence_once(),
               testing::ExitedWithCode(0),
-              "^uroce: warning: no port is configured[^\n]*uroce-run[^\n]*\n$");
+              "^uroce: warning: no port is configured[^\n]*UROCE_OPTIONS[^\n]*\n$");
 }
 
 [[noreturn]] void a_wrong_configuration_is_said_once() {
