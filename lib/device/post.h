@@ -214,6 +214,15 @@ void write_payload(const Sge* list, size_t count, unsigned flags, uint8_t* area)
   }
 }
 
+// What an application gives need not be a value of its type.
+template <typename Send>
+uint32_t opcode_number(const Send& wr) {
+  static_assert(sizeof wr.opcode == sizeof(uint32_t));
+  uint32_t number;
+  std::memcpy(&number, &wr.opcode, sizeof number);
+  return number;
+}
+
 template <typename Face, typename Send>
 int write_send(QpHandle& handle, const Send& wr, uint32_t index) {
   transport::SendQueue& queue = handle.queues->send;
@@ -223,13 +232,13 @@ int write_send(QpHandle& handle, const Send& wr, uint32_t index) {
   const auto sge_count = static_cast<size_t>(wr.num_sge);
   uint64_t length = total_length(wr.sg_list, sge_count);
   const auto flags = static_cast<unsigned>(wr.send_flags);
-  const int refused =
-      check_send(handle, Face::kOpcodes, static_cast<unsigned>(wr.opcode), flags, length);
+  const uint32_t number = opcode_number(wr);
+  const int refused = check_send(handle, Face::kOpcodes, number, flags, length);
   if (refused != 0) return refused;
   if (!has_room(queue, index)) return -ENOMEM;
 
   transport::SendWqe& wqe = queue.wqe(index);
-  const auto opcode = static_cast<transport::WrOpcode>(wr.opcode);
+  const auto opcode = static_cast<transport::WrOpcode>(number);
   if (queue.has_address_vectors) {
     if (!fits_port(handle, length)) return -EINVAL;
     if (const int error = write_datagram(handle, Face::datagram(wr), wqe); error != 0) return error;

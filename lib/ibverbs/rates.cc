@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr int kNone = -1;
 
 struct Rate {
-  ibv_rate rate;
+  int rate;
   int multiple;  // or kNone
   int mbps;
 };
@@ -31,31 +32,38 @@ constexpr Rate kTable[] = {
     {IBV_RATE_1200_GBPS, 480, 1'275'000},
 };
 
-template <typename Value>
-const Rate* find(Value Rate::*field, Value value) {
+const Rate* find(int Rate::*field, int value) {
   const auto* found = std::ranges::find(kTable, value, field);
   return found != std::end(kTable) ? found : nullptr;
+}
+
+// What an application gives need not be a value of its type.
+int number_of(const ibv_rate& rate) {
+  int number;
+  static_assert(sizeof number == sizeof rate);
+  std::memcpy(&number, &rate, sizeof number);
+  return number;
 }
 
 }  // namespace
 
 int ibv_rate_to_mult(ibv_rate rate) {
-  const Rate* found = find(&Rate::rate, rate);
+  const Rate* found = find(&Rate::rate, number_of(rate));
   return found != nullptr ? found->multiple : kNone;
 }
 
 int ibv_rate_to_mbps(ibv_rate rate) {
-  const Rate* found = find(&Rate::rate, rate);
+  const Rate* found = find(&Rate::rate, number_of(rate));
   return found != nullptr ? found->mbps : kNone;
 }
 
 ibv_rate mult_to_ibv_rate(int mult) {
   if (mult == kNone) return IBV_RATE_MAX;
   const Rate* found = find(&Rate::multiple, mult);
-  return found != nullptr ? found->rate : IBV_RATE_MAX;
+  return found != nullptr ? static_cast<ibv_rate>(found->rate) : IBV_RATE_MAX;
 }
 
 ibv_rate mbps_to_ibv_rate(int mbps) {
   const Rate* found = find(&Rate::mbps, mbps);
-  return found != nullptr ? found->rate : IBV_RATE_MAX;
+  return found != nullptr ? static_cast<ibv_rate>(found->rate) : IBV_RATE_MAX;
 }
