@@ -2,10 +2,7 @@
 // XRC domains, and target queue pairs with their handles.
 //
 // A domain that is opened by a file is the same one for all contexts of the device that open that
-// file: the file stays open while the domain lives, so that its number is nobody else's. A target
-// is a queue pair that nobody holds; what programs hold are handles of it, and the last one to be
-// closed ends it. The domain's lock guards who has which target open. It is never held while events
-// are delivered.
+// file: the file stays open while the domain lives, so that its number is nobody else's.
 #include "ibverbs/xrc.h"
 
 #include <fcntl.h>
@@ -14,13 +11,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "device/xrc_targets.h"
 #include "ibverbs/object_making.h"
 #include "ibverbs/operations.h"
 
@@ -29,18 +26,12 @@ namespace uroce::ibverbs {
 using File = std::pair<dev_t, ino_t>;
 
 struct XrcDomain {
-  struct Target {
-    Qp* real = nullptr;
-    std::vector<Qp*> handles;  // never empty
-    bool ending = false;       // the last handle is being closed
-  };
   device::Xrcd* object = nullptr;
   uint32_t device_index = 0;
   int fd = -1;  // keeps the file; -1: no file
   File file{};
   uint32_t opens = 0;  // under the lock of all domains
-  std::mutex lock;
-  std::map<uint32_t, Target> targets;  // by QPN
+  device::XrcTargets<Qp> targets;
 };
 
 namespace {
@@ -54,8 +45,8 @@ Domains& domains() {
   return all;
 }
 
-// Makes `handle` one onto `real`. The domain's lock is held.
-void add_handle(XrcDomain& domain, Qp& real, Xrcd& xrcd, Qp& handle) {
+// Makes `handle` one onto `real`, ready for its events.
+Qp& make_handle(Qp& real, Xrcd& xrcd, Qp& handle) {
   ibv_qp& shown = handle.qp_base;
   shown.context = xrcd.context;
   shown.handle = shown.qp_num = real.handle.qpn.value();
@@ -63,10 +54,10 @@ void add_handle(XrcDomain& domain, Qp& real, Xrcd& xrcd, Qp& handle) {
   handle.xrcd = &xrcd;
   handle.real = &real;
   device::share_handle(real.handle, handle.handle);
-  domain.targets[shown.qp_num].handles.push_back(&handle);
   ++xrcd.uses;
   ++of(xrcd.context).objects;
   begin_life(handle);
+  return handle;
 }
 
 // Ends the target, which only `last` has open. 0 or a negative errno.
@@ -75,16 +66,14 @@ int end_target(device::Device& device, XrcDomain& domain, Qp& real, Qp& last) {
   const int error = device::end_live(&real, [&](const device::Quiesce& quiesce) {
     return device.destroy_qp(real.handle, [&] {
       quiesce();
-      const std::lock_guard guard(domain.lock);
-      domain.targets.erase(number);  // another target may have the number soon
+      domain.targets.ended(number);
     });
   });
   if (error == 0) {
     device::LiveObjects::instance().rest(std::shared_ptr<Qp>(&real));
     return 0;
   }
-  const std::lock_guard guard(domain.lock);
-  domain.targets[number] = {&real, {&last}};
+  domain.targets.add(number, real, last);
   return error;
 }
 
@@ -154,9 +143,8 @@ Qp* create_target(ibv_context* context, ibv_qp_init_attr_ex& init) {
   handle->qp_base.qp_context = init.qp_context;
   handle->qp_base.state = IBV_QPS_RESET;
   init.cap = {};
-  const std::lock_guard guard(domain.lock);
-  domain.targets[real->handle.qpn.value()].real = real.get();
-  add_handle(domain, *real.release(), xrcd, *handle);
+  Qp& target = *real.release();
+  domain.targets.add(target.handle.qpn.value(), target, make_handle(target, xrcd, *handle));
   return handle.release();
 }
 
@@ -167,16 +155,8 @@ int close_target(ibv_qp& qp) {
   Xrcd& xrcd = *handle.xrcd;
   XrcDomain& domain = *xrcd.domain;
   Qp* last_of = nullptr;
-  {
-    const std::lock_guard guard(domain.lock);
-    XrcDomain::Target& target = domain.targets[qp.qp_num];
-    if (target.ending) return EBUSY;
-    target.ending = target.handles.size() == 1;
-    if (target.ending) {
-      last_of = target.real;
-    } else {
-      std::erase(target.handles, &handle);
-    }
+  if (const int error = domain.targets.close(qp.qp_num, handle, last_of); error != 0) {
+    return positive(error);
   }
   if (last_of != nullptr) {
     const int error = end_target(*device, domain, *last_of, handle);
@@ -189,18 +169,8 @@ int close_target(ibv_qp& qp) {
 }
 
 void deliver_to_handles(const Qp& target, transport::EventType type) {
-  std::vector<Qp*> handles;
-  {
-    const std::lock_guard guard(target.domain->lock);
-    const auto found = target.domain->targets.find(target.handle.qpn.value());
-    if (found != target.domain->targets.end()) handles = found->second.handles;
-  }
-  device::LiveObjects& live = device::LiveObjects::instance();
-  for (Qp* const handle : handles) {
-    if (!live.enter(handle)) continue;
-    deliver(*handle, type);
-    live.leave(handle);
-  }
+  target.domain->targets.tell(target.handle.qpn.value(),
+                              [type](Qp& handle) { deliver(handle, type); });
 }
 
 ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* xrcd_init_attr) {
@@ -248,12 +218,10 @@ ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
     handle->qp_base.qp_context = attr->qp_context;
   }
   handle->qp_base.state = IBV_QPS_UNKNOWN;
-  XrcDomain& domain = *of(attr->xrcd).domain;
-  const std::lock_guard guard(domain.lock);
-  const auto target = domain.targets.find(attr->qp_num);
-  if (target == domain.targets.end() || target->second.ending) return refuse<ibv_qp>(-EINVAL);
-  add_handle(domain, *target->second.real, of(attr->xrcd), *handle);
-  return plain(*handle.release());
+  const int error = of(attr->xrcd).domain->targets.open(attr->qp_num, [&](Qp& real) -> Qp& {
+    return make_handle(real, of(attr->xrcd), *handle);
+  });
+  return error == 0 ? plain(*handle.release()) : refuse<ibv_qp>(error);
 }
 
 }  // namespace uroce::ibverbs

@@ -14,6 +14,7 @@
 
 #include "device/device.h"
 #include "device/objects.h"
+#include "device/xrc_targets.h"
 #include "verbs/object_store.h"
 #include "verbs/registered_memory.h"
 
@@ -80,16 +81,9 @@ struct Srq : ib_srq {
   device::SrqHandle handle;
 };
 
-// Who has which target queue pair open, by QPN.
 struct Xrcd : ib_xrcd {
-  struct Target {
-    Qp* real = nullptr;
-    std::vector<Qp*> handles;  // never empty
-    bool ending = false;       // the last handle is being closed
-  };
   device::Xrcd* object = nullptr;
-  std::mutex lock;
-  std::map<__u32, Target> targets;
+  device::XrcTargets<Qp> targets;
 };
 
 inline Device& of(ib_device* p) { return *static_cast<Device*>(p); }

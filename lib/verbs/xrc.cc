@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XRC domains of the native face, and target queue pairs with their handles.
 //
-// The domain's lock guards who has which target open. It is never held while an event handler may
-// be waited for: a handler under way may be about to ask for it.
 #include "verbs/xrc.h"
 
 #include <algorithm>
@@ -16,8 +14,8 @@
 namespace uroce::verbs {
 namespace {
 
-// Makes `handle` one onto `real`. The domain's lock is held.
-void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
+// Makes `handle` one onto `real`, ready for its events, and takes it over.
+Qp& make_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
   handle->device = real.device;
   handle->xrcd = &xrcd;
   handle->real_qp = &real;
@@ -25,9 +23,9 @@ void add_handle(Xrcd& xrcd, Qp& real, Qp* handle) {
   handle->qp_type = real.qp_type;
   handle->port = real.port;
   device::share_handle(real.handle, handle->handle);
-  xrcd.targets[real.qp_num].handles.push_back(handle);
   of(real.device).objects.keep(handle);
   device::LiveObjects::instance().add(static_cast<ib_qp*>(handle));
+  return *handle;
 }
 
 // Ends the target, which nobody else has open, and `last`, the handle.
@@ -41,8 +39,7 @@ int end_target(Xrcd& xrcd, Qp& real, Qp& last) {
     return of(real.device).object->destroy_qp(real.handle, [&] {
       quiesce();
       live.remove(handle);
-      const std::lock_guard guard(xrcd.lock);
-      xrcd.targets.erase(number);  // another target may have the number soon
+      xrcd.targets.ended(number);
       quiet = true;
     });
   });
@@ -51,8 +48,7 @@ int end_target(Xrcd& xrcd, Qp& real, Qp& last) {
     return 0;
   }
   if (quiet) live.add(handle);
-  const std::lock_guard guard(xrcd.lock);
-  xrcd.targets[number] = {&real, {&last}};
+  xrcd.targets.add(number, real, last);
   return error;
 }
 
@@ -84,26 +80,16 @@ ib_qp* create_target(ib_qp_init_attr& init) {
   handle->qp_context = init.qp_context;
   init.cap = {};
   of(xrcd.device).objects.keep(real.get());
-  const std::lock_guard guard(xrcd.lock);
-  xrcd.targets[real->qp_num].real = real.get();
-  add_handle(xrcd, *real.release(), handle.get());
-  return handle.release();
+  Qp& target = *real.release();
+  Qp& first = make_handle(xrcd, target, handle.release());
+  xrcd.targets.add(target.qp_num, target, first);
+  return &first;
 }
 
 int close_handle(ib_qp& qp) {
   Xrcd& xrcd = of(qp.xrcd);
   Qp* real = nullptr;
-  {
-    const std::lock_guard guard(xrcd.lock);
-    Xrcd::Target& target = xrcd.targets[qp.qp_num];
-    if (target.ending) return -EBUSY;
-    target.ending = target.handles.size() == 1;
-    if (target.ending) {
-      real = target.real;
-    } else {
-      std::erase(target.handles, &of(&qp));
-    }
-  }
+  if (const int error = xrcd.targets.close(qp.qp_num, of(&qp), real); error != 0) return error;
   if (real != nullptr) return end_target(xrcd, *real, of(&qp));
   device::LiveObjects::instance().remove(&qp);
   device::LiveObjects::instance().rest(of(qp.device).objects.give_up(&of(&qp)));
@@ -111,25 +97,14 @@ int close_handle(ib_qp& qp) {
 }
 
 void deliver_to_handles(const ib_qp& target, transport::EventType type) {
-  std::vector<Qp*> handles;
-  {
-    Xrcd& xrcd = of(target.xrcd);
-    const std::lock_guard guard(xrcd.lock);
-    const auto found = xrcd.targets.find(target.qp_num);
-    if (found != xrcd.targets.end()) handles = found->second.handles;
-  }
-  device::LiveObjects& live = device::LiveObjects::instance();
-  for (ib_qp* const handle : handles) {
-    if (!live.enter(handle)) continue;
-    if (handle->event_handler != nullptr) {
-      ib_event event{};
-      event.device = handle->device;
-      event.event = static_cast<ib_event_type>(type);
-      event.element.qp = handle;
-      handle->event_handler(&event, handle->qp_context);
-    }
-    live.leave(handle);
-  }
+  of(target.xrcd).targets.tell(target.qp_num, [type](Qp& handle) {
+    if (handle.event_handler == nullptr) return;
+    ib_event event{};
+    event.device = handle.device;
+    event.event = static_cast<ib_event_type>(type);
+    event.element.qp = &handle;
+    handle.event_handler(&event, handle.qp_context);
+  });
 }
 
 }  // namespace uroce::verbs
@@ -163,12 +138,12 @@ ib_qp* ib_open_qp(ib_xrcd* xrcd, ib_qp_open_attr* qp_open_attr) {
   if (handle == nullptr) return error_pointer<ib_qp>(-ENOMEM);
   handle->event_handler = qp_open_attr->event_handler;
   handle->qp_context = qp_open_attr->qp_context;
-  Xrcd& domain = of(xrcd);
-  const std::lock_guard guard(domain.lock);
-  const auto target = domain.targets.find(qp_open_attr->qp_num);
-  if (target == domain.targets.end() || target->second.ending) return error_pointer<ib_qp>(-EINVAL);
-  add_handle(domain, *target->second.real, handle.get());
-  return handle.release();
+  Qp* opened = nullptr;
+  const int error = of(xrcd).targets.open(qp_open_attr->qp_num, [&](Qp& real) -> Qp& {
+    opened = &make_handle(of(xrcd), real, handle.release());
+    return *opened;
+  });
+  return error == 0 ? opened : error_pointer<ib_qp>(error);
 }
 
 int ib_close_qp(ib_qp* qp) { return is_target_handle(*qp) ? close_handle(*qp) : -EINVAL; }
