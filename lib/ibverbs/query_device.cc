@@ -3,56 +3,28 @@
 // they use one.
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 
-#include "device/device.h"
+#include "device/device_attributes.h"
 #include "ibverbs/device_memory.h"
 #include "ibverbs/operations.h"
 #include "ibverbs/runtime.h"
-#include "transport/qp_context.h"
 
 namespace uroce::ibverbs {
 namespace {
 
-constexpr uint64_t kPageSizes = 0xFFFFF000;  // any: the CPU copies
-constexpr uint32_t kNoVendor = 0xFFFFFF;
-constexpr uint8_t kAckDelay = 15;  // 4.096 us * 2^n
 constexpr uint64_t kNanosecondClockKhz = 1'000'000;
 
-int number(uint64_t value) { return static_cast<int>(std::min<uint64_t>(value, INT_MAX)); }
-
-// IBA 11.2.1.
 ibv_device_attr attributes_of(const DeviceDescription& device) {
-  const device::DeviceLimits& limits = device.limits;
-  ibv_device_attr attr{};
-  attr.max_mr_size = UINT64_MAX;
-  attr.page_size_cap = kPageSizes;
-  attr.vendor_id = kNoVendor;
-  attr.max_qp = number(device.qp_max);
-  attr.max_qp_wr = number(limits.qp_wr_max);
+  auto attr =
+      device::device_attributes<ibv_device_attr>(device.limits, device.qp_max, device.mr_max);
+  attr.max_sge = attr.max_sge_rd;
   attr.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
                           IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
                           IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW |
                           IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
-  attr.max_sge = attr.max_sge_rd = number(limits.sge_max);
-  attr.max_cq = number(limits.cq_max);
-  attr.max_cqe = number(limits.cqe_max);
-  attr.max_mr = attr.max_mw = number(device.mr_max);  // windows and regions share the keys
-  attr.max_pd = number(limits.pd_max);
-  attr.max_qp_rd_atom = attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
-  attr.max_res_rd_atom = number(uint64_t{device.qp_max} * transport::kReadAtomicMax);
   attr.atomic_cap = IBV_ATOMIC_GLOB;  // the CPU's own instructions
-  attr.max_mcast_grp = number(limits.group_max);
-  attr.max_mcast_qp_attach = number(limits.group_qp_max);
-  attr.max_total_mcast_qp_attach = number(limits.membership_max);
-  attr.max_ah = number(limits.ah_max);
-  attr.max_srq = number(limits.srq_max);
-  attr.max_srq_wr = number(limits.srq_wr_max);
-  attr.max_srq_sge = number(limits.sge_max);
-  attr.max_pkeys = 1;
-  attr.local_ca_ack_delay = kAckDelay;
   attr.phys_port_cnt = 1;
   return attr;
 }

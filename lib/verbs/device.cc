@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "device/device_attributes.h"
 #include "device/link_rate.h"
 #include "device/live_objects.h"
 #include "verbs/driver.h"
@@ -20,42 +21,16 @@ namespace {
 
 constexpr unsigned int kFastRegionPiecesMax = 65536;
 
-// IBA 11.2.1: what a device is able to do.
 ib_device_attr attributes_of(const device::Device& device) {
-  const device::DeviceLimits& limits = device.limits();
-  const auto number = [](uint32_t value) { return static_cast<int>(value); };
-  ib_device_attr attr{};
-  attr.max_mr_size = UINT64_MAX;
-  attr.page_size_cap = 0xFFFFF000;
-  attr.vendor_id = 0xFFFFFF;  // none
-  attr.max_qp = number(device.qp_max());
-  attr.max_qp_wr = number(limits.qp_wr_max);
-  attr.max_send_sge = number(limits.sge_max);
-  attr.max_recv_sge = number(limits.sge_max);
-  attr.max_sge_rd = number(limits.sge_max);
-  attr.max_cq = number(limits.cq_max);
-  attr.max_cqe = number(limits.cqe_max);
-  attr.max_mr = number(device.mr_max());
-  attr.max_mw = number(device.mr_max());  // windows and regions share the keys
+  auto attr =
+      device::device_attributes<ib_device_attr>(device.limits(), device.qp_max(), device.mr_max());
+  attr.max_send_sge = attr.max_recv_sge = attr.max_sge_rd;
   attr.max_fast_reg_page_list_len = kFastRegionPiecesMax;
-  attr.max_pd = number(limits.pd_max);
-  attr.max_qp_rd_atom = number(transport::kReadAtomicMax);
-  attr.max_qp_init_rd_atom = number(transport::kReadAtomicMax);
-  attr.max_res_rd_atom = number(device.qp_max() * transport::kReadAtomicMax);
   attr.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_XRC |
                           IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |
                           IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_FLUSH_GLOBAL |
                           IB_DEVICE_FLUSH_PERSISTENT | IB_DEVICE_ATOMIC_WRITE;
   attr.atomic_cap = IB_ATOMIC_GLOB;  // the CPU's own instructions
-  attr.max_mcast_grp = number(limits.group_max);
-  attr.max_mcast_qp_attach = number(limits.group_qp_max);
-  attr.max_total_mcast_qp_attach = number(limits.membership_max);
-  attr.max_srq = number(limits.srq_max);
-  attr.max_srq_wr = number(limits.srq_wr_max);
-  attr.max_srq_sge = number(limits.sge_max);
-  attr.max_ah = number(limits.ah_max);
-  attr.max_pkeys = 1;
-  attr.local_ca_ack_delay = 15;
   return attr;
 }
 
