@@ -93,7 +93,10 @@ struct DestroyQpCommand : Command {
   Qpn qpn;
   // An earlier one was not seen to be done: the QP may be gone already. Without it that is -EINVAL.
   bool again = false;
-  uint64_t ticket = 0;  // engine's: of the grace period that is waited for
+  // The engine's.
+  Time parting_ends{};      // when what the QP still owes its peer is dropped
+  uint32_t owed_until = 0;  // ResponderState::responses_tail when the command came
+  uint64_t ticket = 0;      // of the grace period that is waited for
 };
 
 // The engine's lane of `cq` goes on in another ring, as deep as before. `rings` has one of

@@ -5,13 +5,16 @@
 // of the engine has forgotten the object before a command is finished.
 #include "engine/commands.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 #include "group/mgid.h"
 #include "transport/completion_resize.h"
 #include "transport/error_class.h"
 #include "transport/qp_state.h"
 #include "transport/reorder.h"
+#include "transport/responder.h"
 #include "transport/xrc.h"
 
 namespace uroce::engine {
@@ -20,6 +23,9 @@ namespace {
 using transport::Cqe;
 using transport::QpContext;
 using transport::QpType;
+
+// A full port lets an ACK wait for about as long.
+constexpr Duration kPartingLimit = std::chrono::milliseconds(5);
 
 QpContext* find(EngineState& engine, Qpn qpn) {
   return engine.qps.owns(qpn) ? engine.qps.find(qpn) : nullptr;
@@ -186,8 +192,6 @@ int carry_out(EngineState& engine, Command& command) {
       return modify_qp(engine, static_cast<ModifyQpCommand&>(command));
     case Command::Kind::kQueryQp:
       return query_qp(engine, static_cast<QueryQpCommand&>(command));
-    case Command::Kind::kDestroyQp:
-      return destroy_qp(engine, static_cast<DestroyQpCommand&>(command));
     case Command::Kind::kResizeCq:
       return resize_cq(engine, static_cast<ResizeCqCommand&>(command));
     case Command::Kind::kForgetCq:
@@ -216,6 +220,7 @@ int carry_out(EngineState& engine, Command& command) {
       return link_up(engine);
     case Command::Kind::kBarrier:
     case Command::Kind::kResolve:
+    case Command::Kind::kDestroyQp:
       return 0;
   }
   return -EINVAL;
@@ -230,18 +235,43 @@ void hold_back(EngineState& engine, DestroyQpCommand& command) {
   engine.held_back = &command;
 }
 
+void finish_destroy(EngineState& engine, DestroyQpCommand& command) {
+  const int result = destroy_qp(engine, command);
+  transport::cq_publish_all(engine.env);
+  if (result == 0 && engine.env.dirty != nullptr) return hold_back(engine, command);
+  command.finish(result);
+}
+
+// The application may have taken a message whose ACK waits for its turn, and be done: without that
+// ACK the peer would repeat the message until its retries are used up.
+bool is_parting(EngineState& engine, const DestroyQpCommand& command) {
+  const QpContext* qp = find(engine, command.qpn);
+  return qp != nullptr && engine.env.now < command.parting_ends && transport::response_ready(*qp) &&
+         static_cast<int32_t>(command.owed_until - qp->resp.responses_head) > 0;
+}
+
+void begin_destroy(EngineState& engine, DestroyQpCommand& command) {
+  if (const QpContext* qp = find(engine, command.qpn); qp != nullptr) {
+    command.owed_until = qp->resp.responses_tail;
+  }
+  command.parting_ends = engine.env.now + kPartingLimit;
+  if (!is_parting(engine, command)) return finish_destroy(engine, command);
+  command.next = engine.parting;
+  engine.parting = &command;
+}
+
 }  // namespace
 
 void run_command(EngineState& engine, Command& command) {
   if (!command.claim()) return;
+  if (command.kind == Command::Kind::kDestroyQp) {
+    return begin_destroy(engine, static_cast<DestroyQpCommand&>(command));
+  }
   if (command.kind == Command::Kind::kResolve) {
     return resolve(engine, static_cast<ResolveCommand&>(command));
   }
   const int result = carry_out(engine, command);
   transport::cq_publish_all(engine.env);
-  if (command.kind == Command::Kind::kDestroyQp && result == 0 && engine.env.dirty != nullptr) {
-    return hold_back(engine, static_cast<DestroyQpCommand&>(command));
-  }
   command.finish(result);
 }
 
@@ -256,6 +286,27 @@ void finish_resolved(EngineState& engine) {
       link = &command.next;
     }
   }
+}
+
+void finish_parting(EngineState& engine) {
+  Command** link = &engine.parting;
+  while (*link != nullptr) {
+    auto& command = static_cast<DestroyQpCommand&>(**link);
+    if (is_parting(engine, command)) {
+      link = &command.next;
+    } else {
+      *link = command.next;
+      finish_destroy(engine, command);  // which may be its caller's again
+    }
+  }
+}
+
+Time parting_deadline(const EngineState& engine) {
+  Time earliest = kNever;
+  for (const Command* command = engine.parting; command != nullptr; command = command->next) {
+    earliest = std::min(earliest, static_cast<const DestroyQpCommand*>(command)->parting_ends);
+  }
+  return earliest;
 }
 
 void finish_held_back(EngineState& engine) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "engine/wire_fixture.h"
 
 namespace uroce::engine {
@@ -170,6 +172,49 @@ TEST_F(Commands, DestroyTakesAQueuePairOffEveryList) {
   EXPECT_EQ(device.poll_timeout(), kNever);
   EXPECT_EQ(device.engines[0]->shortest_armed_timeout(), Duration::max());
   for (auto& qp : qps) EXPECT_EQ(device.engines[0]->qp(qp->qpn), nullptr);
+}
+
+// A queue pair that has taken a message, whose ACK has not left.
+class Parting : public Commands {
+ protected:
+  Parting() {
+    connect(*own_, *peer_);
+    own_->post_recv(0, 64);
+    peer_->post_send(0, 8);
+    peer_device.turn();
+    EXPECT_EQ(peer_device.outbox.size(), 1u);
+    Bytes bytes = std::exchange(peer_device.outbox, {}).at(0);
+    RxFrame frame;
+    frame.bytes = bytes.data();
+    frame.length = static_cast<uint32_t>(bytes.size());
+    device.engines[0]->handle_frames(device.now, {&frame, 1});
+    EXPECT_EQ(own_->received().size(), 1u);
+    destroy_.qpn = own_->qpn;
+  }
+
+  std::unique_ptr<TestQp> own_ = device.create(QpType::kRc);
+  std::unique_ptr<TestQp> peer_ = peer_device.create(QpType::kRc);
+  DestroyQpCommand destroy_;
+};
+
+TEST_F(Parting, AQueuePairIsDestroyedBehindTheAckItOwes) {
+  EXPECT_EQ(device.run(0, destroy_), -EINPROGRESS);
+  wire.settle();
+  EXPECT_TRUE(destroy_.done);
+  EXPECT_EQ(destroy_.result, 0);
+  EXPECT_EQ(device.engines[0]->qp(own_->qpn), nullptr);
+  EXPECT_EQ(peer_->sent().size(), 1u) << "acknowledged";
+}
+
+TEST_F(Parting, APortThatTakesNothingIsNotWaitedForForEver) {
+  EXPECT_EQ(device.run(0, destroy_), -EINPROGRESS);
+  const Time end = device.now + std::chrono::milliseconds(5);
+  EXPECT_LE(device.poll_timeout(), end);
+  device.engines[0]->handle_timeout(end - Duration(1));
+  EXPECT_FALSE(destroy_.done);
+  device.engines[0]->handle_timeout(end);
+  EXPECT_TRUE(destroy_.done);
+  EXPECT_EQ(device.engines[0]->qp(own_->qpn), nullptr);
 }
 
 TEST_F(Commands, EventsOfADestroyedQueuePairAreTakenBackAndNoOthers) {

@@ -42,6 +42,7 @@ void Engine::handle_timeout(Time now) {
   }
   transport::cq_raise_held(impl_->env);
   transport::cq_publish_all(impl_->env);
+  if (impl_->parting != nullptr) finish_parting(*impl_);
   if (impl_->held_back != nullptr) finish_held_back(*impl_);
 }
 
@@ -65,6 +66,7 @@ bool Engine::has_output(Time now) const {
 size_t Engine::poll_frames(Time now, std::span<TxSlot> slots) {
   impl_->env.now = now;
   const size_t filled = schedule_frames(*impl_, slots);
+  if (impl_->parting != nullptr) finish_parting(*impl_);
   transport::cq_publish_all(impl_->env);
   return filled;
 }
@@ -79,7 +81,8 @@ size_t Engine::poll_handoff(std::span<Handoff> out) {
 Time Engine::poll_timeout() const {
   // What waits for another engine's turn to end is looked at in every turn of ours.
   if (impl_->env.dirty != nullptr || impl_->held_back != nullptr) return impl_->env.now;
-  const Time timers = std::min(impl_->timers.next_expiry(), impl_->env.held_deadline);
+  Time timers = std::min(impl_->timers.next_expiry(), impl_->env.held_deadline);
+  if (impl_->parting != nullptr) timers = std::min(timers, parting_deadline(*impl_));
   return impl_->host == nullptr ? timers : std::min(timers, impl_->host->poll_timeout());
 }
 

@@ -62,6 +62,7 @@ struct EngineState {
   // ARP, ND, echo, IGMP and MLD: only in engine 0 of an own port.
   std::unique_ptr<HostSide> host;
   Command* waiting = nullptr;    // ResolveCommands without an answer yet
+  Command* parting = nullptr;    // DestroyQpCommands whose queue pairs owe a response
   Command* held_back = nullptr;  // DestroyQpCommands behind completions that are held back
 };
 
