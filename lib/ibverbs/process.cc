@@ -145,6 +145,11 @@ uint32_t Process::drive() {
   return context == nullptr ? 0 : context->poll();
 }
 
+void Process::await_turns() {
+  start::Context* const context = context_.load(std::memory_order_acquire);
+  if (context != nullptr) context->await_turns();
+}
+
 int Process::start(uint32_t index, device::Device*& device) {
   device = running(index);
   if (device != nullptr) return 0;

@@ -39,6 +39,9 @@ class Process final : public Runtime {
   device::Device* running(uint32_t index) override;
   uint32_t drive() override;
 
+  // Returns when every turn that was under way has ended (start::Context::await_turns()).
+  void await_turns();
+
   // The end, once, by atexit() in the process that started: what is owed to peers goes out, the
   // thread stops, ports are closed. Afterwards calls do no harm, and move nothing.
   void finish();

@@ -69,4 +69,6 @@ void on_interrupt_thread(const std::function<void()>& work) {
   task.interrupt.end(run, &task);
 }
 
+bool is_interrupt_thread() { return rte_thread_is_intr() != 0; }
+
 }  // namespace uroce::nic

@@ -12,6 +12,9 @@ namespace uroce::nic {
 // a time free them twice. Not to be called on that thread.
 void on_interrupt_thread(const std::function<void()>& work);
 
+// Whether the caller is that thread.
+bool is_interrupt_thread();
+
 }  // namespace uroce::nic
 
 #endif  // UROCE_NIC_INTERRUPT_THREAD_H

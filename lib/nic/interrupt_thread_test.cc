@@ -11,12 +11,12 @@ namespace uroce::nic {
 namespace {
 
 TEST(InterruptThread, DoesTheWorkBeforeTheCallReturns) {
-  EXPECT_EQ(rte_thread_is_intr(), 0);
+  EXPECT_FALSE(is_interrupt_thread());
   int on_it = 0;
   int runs = 0;
   for (int i = 0; i < 100; ++i) {
     on_interrupt_thread([&] {
-      on_it += rte_thread_is_intr();
+      on_it += is_interrupt_thread() ? 1 : 0;
       ++runs;
     });
     ASSERT_EQ(runs, i + 1);

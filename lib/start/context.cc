@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kLookPeriod{100'000'000};  // how often links and kernel addresses are looked at
 constexpr Duration kDrainLimit{300'000'000};  // what is owed to peers has this long to go out
 constexpr Duration kLeaveLimit{800'000'000};  // leaves of groups, with their repetitions
-constexpr Duration kSeatLimit{200'000'000};   // leave(): for a turn that is under way
+constexpr Duration kSeatLimit{200'000'000};   // for a turn that is under way
 
 std::vector<std::string> present_ports() {
   std::vector<std::string> names;
@@ -241,6 +241,20 @@ bool Context::groups_are_left() const {
     if (host != nullptr && host->groups_leaving() != 0) return false;
   }
   return true;
+}
+
+void Context::await_turns() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const Time end = clock_.now() + kSeatLimit;
+  for (auto& unit : units_) {
+    for (auto& loop : unit->loops()) {
+      const EpochSlot& epoch = loop->seat().epoch();
+      const uint64_t snapshot = epoch.snapshot();
+      while (!epoch.quiet_since(snapshot) && clock_.now() < end) {
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      }
+    }
+  }
 }
 
 bool Context::some_link_is_up() {

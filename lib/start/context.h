@@ -35,6 +35,9 @@ class Context {
   uint32_t poll(Time* next = nullptr);
   // Turns of all loops so far, whoever drove them.
   uint64_t turns() const;
+  // Returns when every turn that was under way has ended, or after a fifth of a second. Any thread
+  // that is not inside one.
+  void await_turns();
   // The orderly end; the destructor alone would drop posted work and groups.
   absl::Status stop();
   // Shared mode: the end in a process whose other threads may be in the middle of any call. What is
