@@ -66,8 +66,8 @@ def go(one, seconds, draw):
             print(f'ok: {one.title}: {exchange.title} ({time.monotonic() - start:.1f} s)',
                   flush=True)
         except bed.Failed as failure:
-            wrong.append(f'{one.title}: {exchange.title}')
             print(f'failed: {one.title}: {exchange.title}\n{failure}', flush=True)
+            wrong.append(f'{one.title}: {str(failure).splitlines()[0]}')
         if len(wrong) > 5:
             break
     return right, wrong
