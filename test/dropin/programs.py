@@ -131,7 +131,7 @@ def perftests(ports, gids):
             if connection == 'RC':
                 made += wide_windows(ports, f'{family}_bw', gids[4])
     made += [perftest(ports, f'ib_send_{kind}', gids[4], f'-c RC --use-srq{more}', 512)
-             for kind in ('lat', 'bw') for more in ('', ' -q 4')]
+             for kind, more in (('lat', ''), ('bw', ''), ('bw', ' -q 4'))]
     made += [perftest(ports, f'ib_atomic_{kind}', gid, f'-A {operation}', core=gid == gids[4])
              for kind in ('lat', 'bw') for operation in ('FETCH_AND_ADD', 'CMP_AND_SWAP')
              for gid in gids.values()]
