@@ -114,8 +114,8 @@ int Process::settle() {
       log(LogLevel::kError, std::string(settings_->status().message()));
     } else if ((*settings_)->ports.empty()) {
       log(LogLevel::kWarning,
-          "no port is configured, so there is no RDMA device: name one in UROCE_OPTIONS, such as "
-          "\"--port net_af_packet,iface=eth1\", or in the profile UROCE_CONFIG (doc/dropin.md)");
+          "no port is configured, so there is no RDMA device: give uroce-run, or UROCE_OPTIONS, "
+          "\"--port net_af_packet,iface=eth1\" or the like, or name a profile (UROCE_CONFIG)");
     } else {
       set_log_level(config::log_level_of((*settings_)->log_level));
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where two unmodified RDMA programs meet: each with our library, in namespaces made for them.
+"""Where two unmodified RDMA programs meet: each by uroce-run, in namespaces made for them.
 
 What a bed makes goes with it: namespaces take their interfaces along, and a process that is left
 is ended by its handle.
@@ -41,8 +41,8 @@ class Bed:
     gids = {4: 1, 6: 2}
     loses_frames = False
 
-    def __init__(self, library):
-        self.library = pathlib.Path(library).resolve()
+    def __init__(self, uroce_run):
+        self.uroce_run = pathlib.Path(uroce_run).resolve()
         self.folder = tempfile.TemporaryDirectory(prefix='uroce-dropin-')
         self.namespaces = []
         try:
@@ -74,11 +74,9 @@ class Bed:
         return ['ip', 'netns', 'exec', self.namespace(end), *map(str, command)]
 
     def start(self, end, program):
-        environment = {**os.environ, 'LD_LIBRARY_PATH': str(self.library.parent),
-                       'UROCE_OPTIONS': f'--port {self.port(end)}'}
-        return subprocess.Popen(self.inside(end, program), env=environment,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True)
+        command = [self.uroce_run, '--port', self.port(end), *program]
+        return subprocess.Popen(self.inside(end, command), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def listens(self, end, tcp_port):
         return f':{tcp_port} ' in run(self.inside(end, ['ss', '-Hltn']))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distribution's RDMA programs, unmodified, between two processes over veth and over memif.
 
-  programs_test.py LIBRARY UROCE-INFO [SECONDS]
+  programs_test.py UROCE-RUN UROCE-INFO [SECONDS]
 
 Each bed runs the core of the list, then others drawn by UROCE_SEED until its share of SECONDS
 (default 240; 0: all) is over. What went over the wire is judged afterwards.
@@ -74,7 +74,7 @@ def go(one, seconds, draw):
 
 
 def main():
-    library, info = sys.argv[1:3]
+    uroce_run, info = sys.argv[1:3]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 240
     if os.geteuid() != 0:
         print('skipped: needs root for network namespaces and packet sockets')
@@ -87,7 +87,7 @@ def main():
     print(f'seed {seed}')
     wrong, beds = [], (bed.Veth, bed.Memif)
     for kind in beds:
-        with kind(library) as one:
+        with kind(uroce_run) as one:
             look_at_device(one)
             right, failures = go(one, seconds / len(beds), random.Random(seed))
             wrong += failures

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uroce-run: runs an unmodified program of libibverbs over uroce. It sets the environment, and then
+// becomes the program: no process is left in between.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "library.h"
+#include "options.h"
+#include "program.h"
+
+namespace {
+
+// As env, nice and timeout have it.
+constexpr int kWrongUsage = 125;
+constexpr int kCannotRun = 126;
+
+int fail(const std::string& sentence, int status) {
+  std::fprintf(stderr, "uroce-run: %s\n", sentence.c_str());
+  return status;
+}
+
+void set(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 1); }
+
+std::string value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+// Both, with `between` where neither is empty.
+std::string joined(const std::string& first, const char* between, const std::string& second) {
+  return first + (first.empty() || second.empty() ? "" : between) + second;
+}
+
+void set_environment(const run::Options& options, const std::string& library_folder) {
+  set("LD_LIBRARY_PATH", joined(library_folder, ":", value_of("LD_LIBRARY_PATH")));
+  set("UROCE_OPTIONS", joined(value_of("UROCE_OPTIONS"), " ", options.library_words));
+  if (!options.profile.empty()) set("UROCE_CONFIG", std::filesystem::absolute(options.profile));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  run::Options options;
+  std::string wrong = run::parse_options(argc, argv, options);
+  if (!wrong.empty()) return fail(wrong, kWrongUsage);
+  if (options.help) return std::fputs(run::kHelp, stdout) < 0;
+  const std::string library_folder = run::find_library(wrong);
+  if (!wrong.empty()) return fail(wrong, kWrongUsage);
+  const run::Program program = run::find_program(options.program[0]);
+  if (!program.wrong.empty()) return fail(program.wrong, program.status);
+  set_environment(options, library_folder);
+  if (!run::has_devices(library_folder, wrong)) {
+    return wrong.empty() ? kWrongUsage : fail(wrong, kWrongUsage);
+  }
+  execv(program.path.c_str(), options.program);
+  return fail("cannot run '" + program.path + "': " + std::strerror(errno), kCannotRun);
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""uroce-run: what it sets, what it becomes, and one clear line for each kind of bad input.
+
+  run_test.py UROCE-RUN LIBRARY
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUN, LIBRARY = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+LIBDIR = 'lib/x86_64-linux-gnu'
+PORT = ['--port', 'net_null0']
+
+
+def output(run, *words, **environment):
+    given = {name: value for name, value in os.environ.items()
+             if not name.startswith(('UROCE_', 'LD_'))}
+    return subprocess.run([run, *words], capture_output=True, text=True, timeout=20,
+                          env={**given, **environment})
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = pathlib.Path(folder.name)
+
+    def refuses(self, status, sentence, *words, run=RUN, **environment):
+        done = output(run, *words, **environment)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stdout, '')
+        self.assertEqual(done.stderr.count('\n'), 1, done.stderr)
+        self.assertRegex(done.stderr, '^uroce(-run)?: ')
+        self.assertIn(sentence, done.stderr)
+
+    def variables(self, *words, run=RUN, **environment):
+        done = output(run, *words, 'env', **environment)
+        self.assertEqual(done.stderr, '')
+        return dict(line.split('=', 1) for line in done.stdout.splitlines() if '=' in line)
+
+
+class Becomes(Run):
+    def test_the_program_with_all_its_words_and_its_status(self):
+        done = output(RUN, *PORT, 'sh', '-c', 'echo "$@"; exit 7', 'name', '--port', '-x')
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, '--port -x\n', ''))
+
+    def test_no_process_is_left_in_between(self):
+        with subprocess.Popen([RUN, *PORT, 'sh', '-c', 'echo $$'], stdout=subprocess.PIPE,
+                              text=True) as process:
+            self.assertEqual(int(process.stdout.read()), process.pid)
+
+    def test_a_program_of_rdma_that_sees_the_device(self):
+        if shutil.which('ibv_devices') is None:
+            self.skipTest('no ibv_devices: apt-get install ibverbs-utils')
+        self.assertRegex(output(RUN, *PORT, '--', 'ibv_devices').stdout, r'uroce0\s+[0-9a-f]{16}')
+
+    def test_help(self):
+        done = output(RUN, '--help')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        for word in ('--port', '--profile', 'PROGRAM', 'UROCE_CONFIG', '127'):
+            self.assertIn(word, done.stdout)
+
+
+class Sets(Run):
+    def test_the_library_and_its_options_among_what_the_user_has_set(self):
+        profile = self.place / 'a profile.toml'
+        profile.touch()
+        found = self.variables(
+            '--port=net_null0,mtu=1500', '--sleep-us', '50', '--limit', 'queue_pairs=64',
+            '--profile', os.path.relpath(profile),
+            LD_LIBRARY_PATH='/mine', UROCE_OPTIONS='--log-level info')
+        self.assertEqual(found['LD_LIBRARY_PATH'], f'{LIBRARY.parent}:/mine')
+        self.assertEqual(os.path.realpath(found['UROCE_CONFIG']), os.path.realpath(profile))
+        self.assertTrue(os.path.isabs(found['UROCE_CONFIG']))
+        self.assertEqual(found['UROCE_OPTIONS'], '--log-level info --port net_null0,mtu=1500 '
+                         '--sleep-us 50 --limit queue_pairs=64')
+
+    def test_a_configuration_in_the_environment_is_enough(self):
+        profile = self.place / 'one.toml'
+        profile.write_text('[[port]]\nname = "net_null0"\n')
+        self.assertEqual(self.variables(UROCE_CONFIG=str(profile))['UROCE_CONFIG'], str(profile))
+        self.assertEqual(self.variables(UROCE_OPTIONS='--port net_null0')['UROCE_OPTIONS'],
+                         '--port net_null0')
+
+    def test_the_library_where_it_is_installed(self):
+        for folder in ('bin', f'{LIBDIR}/uroce'):
+            (self.place / folder).mkdir(parents=True)
+        shutil.copy(RUN, self.place / 'bin')
+        library = self.place / LIBDIR / 'uroce' / LIBRARY.name
+        library.symlink_to(LIBRARY)
+        found = self.variables(*PORT, run=self.place / 'bin' / RUN.name)
+        self.assertEqual(found['LD_LIBRARY_PATH'], str(library.parent))
+
+
+class Refuses(Run):
+    def test_words_that_are_not_right(self):
+        self.refuses(125, 'name the program', *PORT)
+        self.refuses(125, '--port needs a value', '--port')
+        self.refuses(125, 'a value has no blanks', '--port', 'net_null0 ,mtu=1500', 'true')
+
+    def test_what_the_library_refuses(self):
+        self.refuses(125, 'no port is configured', 'true')
+        self.refuses(125, 'unknown option --prot, nearest is --port', '--prot', 'x', 'true')
+        self.refuses(125, "there is no network interface 'nope7'", '--port',
+                     'net_af_packet,iface=nope7', 'true')
+        self.refuses(125, "cannot read the profile '/no/such'", '--profile', '/no/such', 'true')
+
+    def test_a_place_without_the_library(self):
+        lonely = self.place / 'lonely'
+        shutil.copy(RUN, lonely)
+        self.refuses(125, 'our libibverbs.so.1 is neither in', *PORT, 'true', run=lonely)
+
+    def test_programs_that_cannot_be_run(self):
+        self.refuses(127, "cannot run 'no-such-program-7': there is no such program in PATH",
+                     *PORT, 'no-such-program-7')
+        plain = self.place / 'plain'
+        plain.write_text('#!/bin/sh\n')
+        self.refuses(126, 'it may not be executed', *PORT, str(plain))
+
+    @unittest.skipIf(os.geteuid() != 0, 'needs root: a setuid program of another user')
+    def test_a_setuid_program(self):
+        program = self.place / 'other'
+        shutil.copy('/bin/true', program)
+        os.chown(program, 65534, 65534)
+        program.chmod(0o4755)
+        self.refuses(126, 'ignores LD_LIBRARY_PATH', *PORT, str(program))
+
+    def test_a_static_program(self):
+        program = self.place / 'static'
+        # An ELF header without a segment: enough to be told from a dynamic program.
+        program.write_bytes(b'\x7fELF\x02\x01\x01' + bytes(57))
+        program.chmod(0o755)
+        self.refuses(126, 'is linked statically', *PORT, str(program))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)
