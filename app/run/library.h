@@ -3,17 +3,30 @@
 #ifndef UROCE_APP_RUN_LIBRARY_H
 #define UROCE_APP_RUN_LIBRARY_H
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace run {
+
+struct GidEntry {
+  uint32_t index = 0;
+  std::string interface;  // the kernel's, behind the port; "": there is none
+};
+
+struct Device {
+  std::string name;  // "uroce0"
+  std::string node;  // "uverbs0"
+  std::vector<GidEntry> gids;
+};
 
 // The folder that has it, of the build tree or the installation that this program is part of.
 // "": none has, and `wrong` says where was looked.
 std::string find_library(std::string& wrong);
 
-// Whether the library in `folder` finds a device in the environment's configuration. If not, it
-// has said why on stderr, or `wrong` does.
-bool has_devices(const std::string& folder, std::string& wrong);
+// The devices that the library in `folder` finds in the environment's configuration. If there are
+// none, it has said why on stderr, or `wrong` does.
+std::vector<Device> list_devices(const std::string& folder, std::string& wrong);
 
 }  // namespace run
 

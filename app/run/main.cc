@@ -8,10 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "library.h"
 #include "options.h"
 #include "program.h"
+#include "tree.h"
 
 namespace {
 
@@ -36,10 +39,18 @@ std::string joined(const std::string& first, const char* between, const std::str
   return first + (first.empty() || second.empty() ? "" : between) + second;
 }
 
-void set_environment(const run::Options& options, const std::string& library_folder) {
-  set("LD_LIBRARY_PATH", joined(library_folder, ":", value_of("LD_LIBRARY_PATH")));
+// What the library is configured by.
+void configure(const run::Options& options) {
   set("UROCE_OPTIONS", joined(value_of("UROCE_OPTIONS"), " ", options.library_words));
   if (!options.profile.empty()) set("UROCE_CONFIG", std::filesystem::absolute(options.profile));
+}
+
+// What the program gets from us in place of its own.
+void take_place(const std::string& library_folder, const std::string& tree) {
+  set("LD_LIBRARY_PATH", joined(library_folder, ":", value_of("LD_LIBRARY_PATH")));
+  if (tree.empty()) return;
+  set("LD_PRELOAD", joined(library_folder + "/liburoce-redirect.so", ":", value_of("LD_PRELOAD")));
+  set("UROCE_TREE", tree);
 }
 
 }  // namespace
@@ -53,10 +64,13 @@ int main(int argc, char** argv) {
   if (!wrong.empty()) return fail(wrong, kWrongUsage);
   const run::Program program = run::find_program(options.program[0]);
   if (!program.wrong.empty()) return fail(program.wrong, program.status);
-  set_environment(options, library_folder);
-  if (!run::has_devices(library_folder, wrong)) {
-    return wrong.empty() ? kWrongUsage : fail(wrong, kWrongUsage);
-  }
+  configure(options);
+  const std::vector<run::Device> devices = run::list_devices(library_folder, wrong);
+  if (!wrong.empty()) return fail(wrong, kWrongUsage);
+  if (devices.empty()) return kWrongUsage;
+  const std::string tree = options.redirect ? run::make_tree(devices, wrong) : "";
+  if (!wrong.empty()) return fail(wrong, kWrongUsage);
+  take_place(library_folder, tree);
   execv(program.path.c_str(), options.program);
   return fail("cannot run '" + program.path + "': " + std::strerror(errno), kCannotRun);
 }

@@ -39,6 +39,7 @@ finds as RDMA devices are the ports named here.
   --profile FILE              a TOML file of settings; options come on top of it
   --OPTION VALUE              any other option of uroce: --rings, --limit, --fault, --log-level,
                               --spin-us, --sleep-us (doc/configuration.md)
+  --no-redirect               leave /dev/infiniband and /sys/class/infiniband to the kernel
   --                          the next word is the program
   --help                      this text
 
@@ -59,6 +60,10 @@ std::string parse_options(int argc, char** argv, Options& options) {
     if (word == "--") {
       ++i;
       break;
+    }
+    if (word == "--no-redirect") {
+      options.redirect = false;
+      continue;
     }
     if (std::string wrong = take(argc, argv, i, options); !wrong.empty()) return wrong;
   }

@@ -10,6 +10,7 @@ namespace run {
 struct Options {
   std::string library_words;  // options that are the library's: "--port net_null0 --limit a=1"
   std::string profile;
+  bool redirect = true;
   bool help = false;
   char** program = nullptr;  // argv from the program's name on
 };

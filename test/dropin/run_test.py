@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 RUN, LIBRARY = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
@@ -91,10 +92,73 @@ class Sets(Run):
         for folder in ('bin', f'{LIBDIR}/uroce'):
             (self.place / folder).mkdir(parents=True)
         shutil.copy(RUN, self.place / 'bin')
-        library = self.place / LIBDIR / 'uroce' / LIBRARY.name
-        library.symlink_to(LIBRARY)
+        folder = self.place / LIBDIR / 'uroce'
+        for name in (LIBRARY.name, 'liburoce-redirect.so'):
+            (folder / name).symlink_to(LIBRARY.parent / name)
         found = self.variables(*PORT, run=self.place / 'bin' / RUN.name)
-        self.assertEqual(found['LD_LIBRARY_PATH'], str(library.parent))
+        self.assertEqual(found['LD_LIBRARY_PATH'], str(folder))
+        self.assertEqual(found['LD_PRELOAD'], str(folder / 'liburoce-redirect.so'))
+
+
+class Redirects(Run):
+    """The paths of RDMA devices, for any program below uroce-run."""
+    PORT = '/sys/class/infiniband/uroce1/ports/1'
+    TWO = ['--port', 'net_null0', '--port', 'net_af_packet0,iface=lo']
+
+    def text(self, command, *words):
+        done = output(RUN, *self.TWO, *words, 'sh', '-c', command, TMPDIR=str(self.place))
+        self.assertEqual(done.stderr, '', command)
+        return done.stdout
+
+    def left(self):
+        """What is left of the folder, once there was time to remove it."""
+        limit = time.monotonic() + 10
+        while list(self.place.iterdir()) and time.monotonic() < limit:
+            time.sleep(0.01)
+        return list(self.place.iterdir())
+
+    def test_devices_are_there_as_the_kernels_would_be(self):
+        self.assertEqual(self.text('ls /sys/class/infiniband').split(), ['uroce0', 'uroce1'])
+        self.assertRegex(self.text('ls -lL /dev/infiniband/uverbs1'), '^crw-rw-rw-')
+        self.assertEqual(self.text(f'cat {self.PORT}/link_layer'), 'Ethernet\n')
+        self.assertEqual(self.text(f'read type < {self.PORT}/gid_attrs/types/1; echo "$type"'),
+                         'RoCE v2\n')
+        self.assertEqual(self.text(f'cat {self.PORT}/gid_attrs/ndevs/1'), 'lo\n')
+        self.assertEqual(self.text('ls /sys/class/infiniband/uroce1/device/net'), 'lo\n')
+
+    def test_another_program_may_be_started_by_that_one(self):
+        self.assertEqual(self.text(f'sh -c "cat {self.PORT}/gid_attrs/types/0; exit"; exit'),
+                         'RoCE v2\n')
+
+    def test_what_was_written_goes_with_the_program(self):
+        self.text('true')
+        self.assertEqual(self.left(), [])
+
+    def test_also_with_one_that_is_killed(self):
+        with subprocess.Popen([RUN, *PORT, 'sh', '-c', 'echo; read nothing'],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env={**os.environ, 'TMPDIR': str(self.place)}) as process:
+            process.stdout.readline()
+            self.assertEqual(len(list(self.place.iterdir())), 1)
+            process.kill()
+        self.assertEqual(self.left(), [])
+
+    def test_the_program_has_no_child_and_no_descriptor_of_it(self):
+        command = 'wc -w < /proc/$$/task/$$/children; echo /proc/self/fd/*'
+        self.assertEqual(self.text(command), self.text(command, '--no-redirect'))
+
+    def test_none_if_the_user_wants_none(self):
+        found = self.variables('--no-redirect', *PORT, LD_PRELOAD='')
+        self.assertNotIn('UROCE_TREE', found)
+        self.assertEqual(found['LD_PRELOAD'], '')
+
+    def test_what_the_user_preloads_stays(self):
+        redirect = LIBRARY.parent / 'liburoce-redirect.so'
+        found = self.variables(*PORT, LD_PRELOAD='libc.so.6')
+        self.assertEqual(found['LD_PRELOAD'], f'{redirect}:libc.so.6')
+
+    def test_no_place_to_write(self):
+        self.refuses(125, 'set TMPDIR', *PORT, 'true', TMPDIR='/nonexistent')
 
 
 class Refuses(Run):
