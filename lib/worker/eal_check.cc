@@ -179,8 +179,8 @@ absl::Status check_interface(const std::string& vdev, const std::string& interfa
   if (socket >= 0) close(socket);
   if (socket >= 0 || errno != EPERM) return absl::OkStatus();
   return absl::PermissionDeniedError(
-      absl::StrFormat("--vdev=%s: raw sockets need CAP_NET_RAW: run as root, or setcap "
-                      "cap_net_raw+ep on the program",
+      absl::StrFormat("--vdev=%s: raw sockets need CAP_NET_RAW: run as root, or by setpriv with "
+                      "the ambient capabilities net_raw, net_admin and ipc_lock",
                       quotable(vdev)));
 }
 

@@ -186,6 +186,15 @@ class Refuses(Run):
         plain.write_text('#!/bin/sh\n')
         self.refuses(126, 'it may not be executed', *PORT, str(plain))
 
+    @unittest.skipIf(os.geteuid() != 0 or not shutil.which('ibv_rc_pingpong'),
+                     'needs root, whose rights are taken away, and ibverbs-utils')
+    def test_a_user_without_the_right_to_raw_sockets(self):
+        done = output('setpriv', '--bounding-set', '-all', RUN, '--port', 'net_af_packet,iface=lo',
+                      'ibv_rc_pingpong', '-g', '1')
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, '^uroce: error: the RDMA device cannot start: .* setpriv '
+                         'with the ambient capabilities net_raw, net_admin and ipc_lock\n')
+
     @unittest.skipIf(os.geteuid() != 0, 'needs root: a setuid program of another user')
     def test_a_setuid_program(self):
         program = self.place / 'other'
