@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'smoke'))
 from shell import run  # noqa: E402
 
 CAPTURED_MAX = 200_000  # frames of one bed
+PCAP_HEADER = 24  # bytes before the first frame
 
 
 class Failed(Exception):
@@ -22,7 +23,8 @@ class Failed(Exception):
 
 
 class LastAcknowledgement(Failed):
-    """One end had done all its work and was gone, the other repeated its last message in vain.
+    """One end had done all its work and was gone, the other repeated its last message in vain, some
+    without an end.
     These programs do not wait for each other, so where frames are lost an ACK that is lost last
     ends like this on any device."""
 
@@ -81,19 +83,23 @@ class Bed:
     def listens(self, end, tcp_port):
         return f':{tcp_port} ' in run(self.inside(end, ['ss', '-Hltn']))
 
+    def host(self, _server_end):
+        return self.server_host
+
     def alone(self, program, seconds=30):
         """The output of a program that needs no peer."""
         with self.start('a', program) as process:
             return finish({'a': process}, program, seconds)['a']
 
-    def exchange(self, server, client, tcp_port, seconds=60):
+    def exchange(self, server, client, tcp_port, seconds=60, server_end='a'):
         """What server and client said, both of which must succeed."""
         processes = {}
         try:
-            processes['server'] = self.start('a', server)
-            wait_for(f'{server[0]} listening', lambda: self.listens('a', tcp_port)
-                     or processes['server'].poll() is not None)
-            processes['client'] = self.start('b', [*client, self.server_host])
+            processes['server'] = self.start(server_end, server)
+            wait_for(f'{server[0]} listening', lambda: self.listens(server_end, tcp_port)
+                     or processes['server'].poll() is not None, seconds)
+            client_end = 'b' if server_end == 'a' else 'a'
+            processes['client'] = self.start(client_end, [*client, self.host(server_end)])
             return finish(processes, client, seconds)
         finally:
             for process in processes.values():
@@ -102,25 +108,85 @@ class Bed:
                 process.communicate()
 
 
+def await_ends(processes, limit):
+    """Until all have ended or the time is over; who is left alone gets some seconds more. What they
+    say fits into their pipes."""
+    running = list(processes)
+    while running and time.monotonic() < limit:
+        left = [process for process in running if process.poll() is None]
+        if len(left) < len(running):
+            failed = any(process.returncode for process in processes)
+            limit = min(limit, time.monotonic() + (5 if failed else 40))
+        running = left
+        time.sleep(0.02)
+
+
 def finish(processes, command, seconds):
     """Outputs by name, of processes that have all returned 0 in time."""
     limit, outputs, wrong = time.monotonic() + seconds, {}, []
+    await_ends(list(processes.values()), limit)
     for name, process in reversed(processes.items()):
         try:
-            outputs[name] = process.communicate(timeout=max(3, limit - time.monotonic()))[0]
+            outputs[name] = process.communicate(timeout=0.5)[0]
             if process.returncode != 0:
                 wrong.append(f'{name} returned {process.returncode}')
         except subprocess.TimeoutExpired:
             process.kill()
             outputs[name] = process.communicate()[0]
-            wrong.append(f'{name} had not finished after {seconds} s')
+            wrong.append(f'{name} had not finished, of {seconds} s')
     if wrong:
         told = ''.join(outputs[name] for name, process in processes.items() if process.returncode)
         done = any(process.returncode == 0 for process in processes.values())
-        kind = LastAcknowledgement if done and 'retry counter exceeded' in told else Failed
+        alone = 'retry counter exceeded' in told or 'had not finished' in ''.join(wrong)
+        kind = LastAcknowledgement if done and alone else Failed
         raise kind(f'{" ".join(map(str, command))}: {"; ".join(wrong)}\n' + '\n'.join(
             f'--- {name}:\n{text}' for name, text in outputs.items()))
     return outputs
+
+
+class Sniffer:
+    """Takes the RoCE frames of one interface down until it is stopped."""
+
+    def __init__(self, inside, interface, path, frames_max=CAPTURED_MAX):
+        """`inside`: makes of a command one that runs where the interface is."""
+        self.path = pathlib.Path(path)
+        self.process = subprocess.Popen(
+            inside(['tcpdump', '-i', interface, '-w', self.path, '-U', '--immediate-mode',
+                    '-B', '65536', '-c', frames_max, '-s', '9216', '-Z', 'root', 'udp port 4791']),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for('tcpdump', lambda: self.path.exists() and self.size() >= PCAP_HEADER)
+
+    def size(self):
+        return self.path.stat().st_size
+
+    def since(self, size):
+        """A capture of what came after the file had that size."""
+        with self.path.open('rb') as file:
+            head = file.read(PCAP_HEADER)
+            file.seek(max(size, PCAP_HEADER))
+            return head + file.read()
+
+    def stop(self):
+        time.sleep(0.5)
+        self.process.terminate()
+        self.process.wait()
+
+    def discard(self):
+        self.process.kill()
+        self.process.wait()
+
+    def judge(self, info, frames_max=20_000, seconds=120):
+        """Every frame is well-formed, and so is its ICRC."""
+        self.stop()
+        decoded = run([info, 'decode', '--summary', str(self.path)], seconds=seconds)
+        malformed = run(['tshark', '-r', str(self.path), '-c', str(frames_max),
+                         '--disable-protocol', 'rpcordma', '--disable-heuristic', 'eth_over_ib',
+                         '--disable-heuristic', 'mellanox_eoib',
+                         '-o', 'udp.ignore_ipv6_zero_checksum:TRUE', '-Y', '_ws.malformed'],
+                        seconds=seconds)
+        if malformed:
+            raise Failed(f'tshark finds malformed frames:\n{malformed[:2000]}')
+        return decoded.strip().splitlines()[-1]
 
 
 class Veth(Bed):
@@ -137,17 +203,12 @@ class Veth(Bed):
             run(f'ip -n {name} link set v{end} mtu 9000 up')
             run(f'ip -n {name} addr add 10.9.0.{number}/24 dev v{end}')
             run(f'ip -n {name} addr add fd00:9::{number}/64 dev v{end} nodad')
-        self.capture = pathlib.Path(self.folder.name, 'veth.pcap')
-        self.sniffer = subprocess.Popen(
-            self.inside('a', ['tcpdump', '-i', 'va', '-w', self.capture, '-U', '-B', '65536',
-                              '-c', CAPTURED_MAX, '-s', '9216', '-Z', 'root', 'udp port 4791']),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for('tcpdump', self.capture.exists)
+        self.sniffer = Sniffer(lambda command: self.inside('a', command), 'va',
+                               pathlib.Path(self.folder.name, 'veth.pcap'))
 
     def remove(self):
         if hasattr(self, 'sniffer'):
-            self.sniffer.kill()
-            self.sniffer.wait()
+            self.sniffer.discard()
         super().remove()
 
     def namespace(self, end):
@@ -157,19 +218,7 @@ class Veth(Bed):
         return f'net_af_packet,iface=v{end}'
 
     def judge(self, info):
-        """Every frame on the wire is well-formed, and so is its ICRC."""
-        time.sleep(0.5)
-        self.sniffer.terminate()
-        self.sniffer.wait()
-        decoded = run([info, 'decode', '--summary', str(self.capture)], seconds=120)
-        malformed = run(['tshark', '-r', str(self.capture), '-c', '20000',
-                         '--disable-protocol', 'rpcordma', '--disable-heuristic', 'eth_over_ib',
-                         '--disable-heuristic', 'mellanox_eoib',
-                         '-o', 'udp.ignore_ipv6_zero_checksum:TRUE', '-Y', '_ws.malformed'],
-                        seconds=120)
-        if malformed:
-            raise Failed(f'tshark finds malformed frames:\n{malformed[:2000]}')
-        return decoded.strip().splitlines()[-1]
+        return self.sniffer.judge(info)
 
 
 class Memif(Bed):

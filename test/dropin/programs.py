@@ -6,7 +6,7 @@ from typing import Callable
 
 from bed import Failed
 
-DEVICE = 'uroce0'
+DEVICE, VERBCASES = 'uroce0', 'verbcases'
 
 
 @dataclasses.dataclass
@@ -70,14 +70,33 @@ def xsrq_pingpong(ports, gid, options='', size=4096, rounds=5, core=False):
     return Exchange(command, command, port, judge, core)
 
 
+def verbcase(ports, name, gid, path_mtu):
+    """Our own program, each of whose ends knows what it must see."""
+    port = ports()
+    server = [VERBCASES, '-d', DEVICE, '-g', gid, '-p', port]
+
+    def judge(client, server):
+        for text in (client, server):
+            wanted(text, f'^as expected: {name}$', 'success')
+    return Exchange(server, [*server, '-m', path_mtu, '-c', name], port, judge)
+
+
+def table(client):
+    """Of a perftest program's table: the line of column names, and (size, figures) of each row."""
+    head = re.search(r'^ *#bytes.*$', client, re.MULTILINE)
+    if not head:
+        return '', []
+    return head[0], re.findall(r'^\s*(\d+)\s+\d+((?:[ \t]+\d+\.\d+)+)', client[head.end():],
+                               re.MULTILINE)
+
+
 def judge_rows(sizes, client):
     """The client's table has one row for each size, with something measured in it."""
-    head = client.find('#bytes')
-    rows = re.findall(r'^\s*(\d+)\s+\d+((?:[ \t]+\d+\.\d+)+)', client[head:], re.MULTILINE)
+    head, rows = table(client)
     found = [int(size) for size, _ in rows]
     # Two decimals of MB/s are nothing for small messages: the rate behind them is not.
     measured = all(any(float(word) > 0 for word in words.split()) for _, words in rows)
-    if head < 0 or found != sizes or not measured:
+    if not head or found != sizes or not measured:
         raise Failed(f'rows for {found}, not for {sizes}, or nothing measured, in:\n{client}')
 
 

@@ -47,7 +47,8 @@ class Link:
         image.output('ip', '-n', self.name, *words.split())
 
     def make(self, kernel_addresses):
-        image.output(*self.inside('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1'))
+        image.output(*self.inside('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1',
+                                  'net.ipv4.conf.all.arp_ignore=1'))  # br0 answers for itself
         self.ip('link set lo up')
         self.ip('link add br0 type bridge mcast_snooping 0 stp_state 0 forward_delay 0')
         self.ip('link add dut type veth peer name hub')
@@ -112,8 +113,11 @@ class Guest:
         qemu = shutil.which('qemu-system-x86_64')
         if qemu is None:
             raise image.Unavailable('no qemu-system-x86_64: apt-get install qemu-system-x86')
-        kernel, initramfs = image.make(folder, extra)
+        kernel, initramfs = image.make(folder)
         self.folder = tempfile.TemporaryDirectory(prefix='uroce-rxe-')
+        if extra:
+            initramfs, base = pathlib.Path(self.folder.name, 'initramfs'), initramfs
+            image.extend(base, extra, initramfs)
         self.console = pathlib.Path(self.folder.name, 'console')
         self.channels, self.process = [], None
         try:

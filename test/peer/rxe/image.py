@@ -142,15 +142,22 @@ def add_modules(archive, folder):
         add(name)
     for path in order:
         archive.add_file(f'modules/{path.name}', path, 0o100644)
-    archive.add('modules/order', 0o100644, '\n'.join(path.name for path in order).encode())
+    archive.add('modules/order', 0o100644, ''.join(f'{path.name}\n' for path in order).encode())
 
 
-def make(folder, extra=()):
-    """(kernel, initramfs) in `folder`. `extra`: programs of ours for /usr/bin."""
+def extend(initramfs, programs, path):
+    """At `path` the same with `programs` in /usr/bin: archives are unpacked one by one."""
+    archive = Archive()
+    for program in map(pathlib.Path, programs):
+        archive.add_file(f'usr/bin/{program.name}', program)
+    path.write_bytes(initramfs.read_bytes() + archive.compressed())
+
+
+def make(folder):
+    """(kernel, initramfs) in `folder`."""
     folder = pathlib.Path(folder).resolve()
     package = kernel_package(folder / 'packages')
-    extra = [pathlib.Path(path) for path in extra]
-    parts = [HERE / 'image.py', HERE / 'init', *extra]
+    parts = [HERE / 'image.py', HERE / 'init']
     stamp = hashlib.sha256(package.name.encode() + b''.join(p.read_bytes() for p in parts))
     kernel, initramfs, mark = (folder / name for name in ('kernel', 'initramfs', 'stamp'))
     if mark.exists() and mark.read_text() == stamp.hexdigest():
@@ -165,8 +172,6 @@ def make(folder, extra=()):
     archive.add('etc/libibverbs.d/rxe.driver', 0o100644, b'driver rxe\n')
     archive.add_file('init', HERE / 'init')
     add_programs(archive)
-    for path in extra:
-        archive.add_file(f'usr/bin/{path.name}', path)
     add_modules(archive, unpacked / 'lib/modules')
     kernel.write_bytes(uncompressed(next((unpacked / 'boot').glob('vmlinuz-*'))))
     initramfs.write_bytes(archive.compressed())
