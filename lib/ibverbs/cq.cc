@@ -92,7 +92,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
 int ibv_resize_cq(ibv_cq* cq, int cqe) {
   if (cqe < 1) return EINVAL;
   // What was posted may be about to complete, and has to find room.
-  if (cqe < cq->cqe) runtime().drive();
+  if (cqe < cq->cqe) runtime().drive_in_turn();
   device::Device* device = nullptr;
   int error = reach_device(cq->context, device);
   if (error == 0) error = device->resize_cq(of(cq).handle, static_cast<uint32_t>(cqe));

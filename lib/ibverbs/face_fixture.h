@@ -59,7 +59,8 @@ class BedRuntime : public Runtime {
   device::Device* running(uint32_t index) override {
     return units_[index].started && error == 0 ? &units_[index].bed->device() : nullptr;
   }
-  uint32_t drive() override {
+  uint32_t drive() override { return others_drive ? 0 : drive_in_turn(); }
+  uint32_t drive_in_turn() override {
     for (Unit& unit : units_) {
       if (unit.started) unit.bed->work();
     }
@@ -68,7 +69,8 @@ class BedRuntime : public Runtime {
 
   device::TestBed& bed(uint32_t index = 0) { return *units_[index].bed; }
 
-  int error = 0;  // what every call answers: a negative errno, or 0
+  int error = 0;              // what every call answers: a negative errno, or 0
+  bool others_drive = false;  // somebody else is at the engines, and has not looked yet
 
  private:
   struct Unit {

@@ -27,6 +27,7 @@ namespace uroce::ibverbs {
 namespace {
 
 constexpr auto kJoinLimit = std::chrono::seconds(2);
+constexpr Duration kTurnLimit{200'000'000};  // for somebody else's turn
 
 // Signals are the program's, and its threads take them. Those that an access of this thread's own
 // raises go to the program's handler, if it has one.
@@ -143,6 +144,11 @@ device::Device* Process::running(uint32_t index) {
 uint32_t Process::drive() {
   start::Context* const context = context_.load(std::memory_order_acquire);
   return context == nullptr ? 0 : context->poll();
+}
+
+uint32_t Process::drive_in_turn() {
+  start::Context* const context = context_.load(std::memory_order_acquire);
+  return context == nullptr ? 0 : context->poll(nullptr, kTurnLimit);
 }
 
 void Process::await_turns() {

@@ -38,6 +38,7 @@ class Process final : public Runtime {
   int start(uint32_t index, device::Device*& device) override;
   device::Device* running(uint32_t index) override;
   uint32_t drive() override;
+  uint32_t drive_in_turn() override;
 
   // Returns when every turn that was under way has ended (start::Context::await_turns()).
   void await_turns();

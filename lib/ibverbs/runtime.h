@@ -50,6 +50,9 @@ class Runtime {
   // Runs one turn of the engines and delivers events, if nobody else is at it: a poller that finds
   // nothing pushes the work itself. Packets moved.
   virtual uint32_t drive() = 0;
+  // The same, but waits for whoever is at it: what was posted before has been through a turn
+  // afterwards. Not for data paths.
+  virtual uint32_t drive_in_turn() = 0;
 };
 
 // The one of this process. install() comes before any verb, once (tests: once for each fixture).

@@ -177,15 +177,27 @@ void Context::reconnect(Unit& unit) {
   for (auto& loop : unit.loops()) loop->seat().give_back();
 }
 
-uint32_t Context::turn_all(Time* next) {
+// One try at least.
+bool Context::take(engine::EngineSeat& seat, Time end) const {
+  bool taken = seat.try_take();
+  while (!taken && clock_.now() < end) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    taken = seat.try_take();
+  }
+  return taken;
+}
+
+uint32_t Context::turn_all(Time* next, Duration patience) {
   if (settings_.mode == config::DriveMode::kWorker) return 0;
   nic::take_lcore_identity();
   const bool shared = settings_.mode == config::DriveMode::kShared;
-  const Time now = clock_.now();
+  Time now = clock_.now();
+  const Time end = now + patience;
   uint32_t moved = 0;
   for (auto& unit : units_) {
     for (auto& loop : unit->loops()) {
-      if (shared && !loop->seat().try_take()) continue;
+      if (shared && !take(loop->seat(), end)) continue;
+      if (patience > Duration(0)) now = clock_.now();       // it may have waited
       if (!turns_ended_.load(std::memory_order_relaxed)) {  // the seat orders it
         moved += loop->turn(now);
         if (next != nullptr) *next = std::min(*next, loop->seat().engine().poll_timeout());
@@ -221,9 +233,9 @@ void Context::deliver_events() {
   }
 }
 
-uint32_t Context::poll(Time* next) {
+uint32_t Context::poll(Time* next, Duration patience) {
   if (next != nullptr) *next = kNever;
-  const uint32_t moved = turn_all(next);
+  const uint32_t moved = turn_all(next, patience);
   deliver_events();
   if (ports_changed_.load(std::memory_order_relaxed) &&
       ports_changed_.exchange(false, std::memory_order_acquire)) {
@@ -327,12 +339,7 @@ void Context::end_turns() {
   const Time end = clock_.now() + kSeatLimit;
   for (auto& unit : units_) {
     for (auto& loop : unit->loops()) {
-      bool taken = loop->seat().try_take();
-      while (!taken && clock_.now() < end) {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-        taken = loop->seat().try_take();
-      }
-      if (taken) loop->seat().give_back();
+      if (take(loop->seat(), end)) loop->seat().give_back();
     }
   }
 }

@@ -31,8 +31,9 @@ class Context {
   ~Context();
 
   // Inline modes: one turn of every loop, then events. Packets moved. `next`, if given: when an
-  // engine that was driven wants that again at the latest.
-  uint32_t poll(Time* next = nullptr);
+  // engine that was driven wants that again at the latest. `patience`, shared mode: how long to
+  // wait for somebody else's turn; a loop that is not to be had in time is left out.
+  uint32_t poll(Time* next = nullptr, Duration patience = {});
   // Turns of all loops so far, whoever drove them.
   uint64_t turns() const;
   // Returns when every turn that was under way has ended, or after a fifth of a second. Any thread
@@ -56,7 +57,8 @@ class Context {
   absl::Status start_workers();
   absl::Status start_devices();
   void start_control_thread(uint32_t lanes);
-  uint32_t turn_all(Time* next = nullptr);
+  bool take(engine::EngineSeat& seat, Time end) const;
+  uint32_t turn_all(Time* next = nullptr, Duration patience = {});
   void deliver_events();
   void look_at_ports();
   void reconnect(Unit& unit);
