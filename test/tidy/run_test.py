@@ -70,6 +70,12 @@ def main():
                    done.stdout.endswith(f'build/release/{program} --one 2\n'), done)
     with tempfile.TemporaryDirectory() as place:
         tree = Tree(place)
+        done = tree.run('pyverbs')
+        built = [line for line in tree.calls.read_text().splitlines() if 'ninja' in line]
+        expect('run pyverbs builds the library only', len(built) == 1 and
+               built[0].endswith('--quiet lib/ibverbs/library/libibverbs.so.1'), done)
+    with tempfile.TemporaryDirectory() as place:
+        tree = Tree(place)
         folder = tree.release_by_hand()
         done = tree.run('sim', buildtype='debug')
         expect('a build made by hand with other options is left alone, and the cure is said',
