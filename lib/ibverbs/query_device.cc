@@ -24,7 +24,9 @@ ibv_device_attr attributes_of(const DeviceDescription& device) {
                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
                           IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW |
                           IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
-  attr.atomic_cap = IBV_ATOMIC_GLOB;  // the CPU's own instructions
+  // They are the CPU's own instructions, so it could be IBV_ATOMIC_GLOB. Programs that want the
+  // weaker promise look for that alone: UCX would use no atomics.
+  attr.atomic_cap = IBV_ATOMIC_HCA;
   attr.phys_port_cnt = 1;
   return attr;
 }
