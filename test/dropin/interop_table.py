@@ -19,7 +19,7 @@ the others. Unreliable transports are not tried there, since these programs wait
 message that was lost; nor is `ibv_srq_pingpong`, which leaves when it has its number of messages,
 while the other end may still wait for an ACK. `ibv_xsrq_pingpong` is not tried at all: soft-RoCE
 has no XRC. `verbcases` is ours (`test/peer/rxe/verbcases`): each of its ends knows what it must
-see, errors included.
+see, errors included; lossy only where nothing is refused, since a refusal is not said twice.
 
 | what, IP version, path MTU | uroce is server | uroce is client |
 |---|---|---|
