@@ -410,6 +410,10 @@ device::PortInfo Port::info() {
       info.frame_bytes_max = follow_mtu(*kernel_link);
     }
   }
+  // af_packet sends to a kernel interface, link or not, and leaves over what finds its ring full.
+  if (kernel_ == nullptr) {
+    for (auto& queue : queues_) queue->set_link_up(info.link_up);
+  }
   info.link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
   info.numa_node = socket_;
   info.vlan_id = config_.vlan_id;

@@ -292,6 +292,9 @@ uint32_t Queue::transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes) {
   for (uint32_t i = sent; i < count; ++i) bytes -= frames[i]->pkt_len;
   counters_.tx_frames.add(sent);
   counters_.tx_bytes.add(bytes);
+  // The port knows of its link before those who look at it now and then.
+  if (!link_up_.load(std::memory_order_relaxed) && sent != 0) [[unlikely]]
+    set_link_up(true);
   return sent;
 }
 
@@ -303,11 +306,19 @@ void Queue::flush() {
   const uint32_t sent = transmit(frames, pending_count_, bytes);
   pending_first_ += sent;
   pending_count_ -= sent;
+  if (pending_count_ != 0 && !link_up_.load(std::memory_order_relaxed)) [[unlikely]] {
+    counters_.tx_link_down.add(pending_count_);
+    drop_pending();
+  }
+}
+
+void Queue::drop_pending() {
+  rte_pktmbuf_free_bulk(pending_.data() + pending_first_, pending_count_);
+  pending_count_ = 0;
 }
 
 void Queue::drain() {
-  rte_pktmbuf_free_bulk(pending_.data() + pending_first_, pending_count_);
-  pending_count_ = 0;
+  drop_pending();
   for (uint32_t i = first_lent_; i < lent_count_; ++i) rte_pktmbuf_free(mbuf_of(slots_[i].token));
   first_lent_ = lent_count_ = 0;
   while (local_count_ != 0) {

@@ -46,6 +46,7 @@ struct QueueCounters {
   Counter tx_local_full;      // no slots lent: the local route is full
   Counter tx_no_mbuf;         // fewer slots lent: the pool was empty
   Counter tx_too_long;        // longer than the link takes since its MTU went down: dropped
+  Counter tx_link_down;       // left over by a port that has no link: dropped
 };
 
 // Where a port that stamps what it receives leaves the stamp, and what it means.
@@ -94,6 +95,10 @@ class Queue {
   // submitted. Any thread.
   void set_tx_bytes_max(uint32_t bytes) { tx_bytes_max_.store(bytes, std::memory_order_relaxed); }
 
+  // A port without a link may take nothing. What it leaves over is dropped then, so that time goes
+  // on for who waits for an answer. Any thread.
+  void set_link_up(bool up) { link_up_.store(up, std::memory_order_relaxed); }
+
   // Lets go of every mbuf that it holds: lent slots, pending and local frames, and what the port
   // has ready (bounded). After the last use of the queue, before the port stops.
   void drain();
@@ -120,12 +125,14 @@ class Queue {
   bool unwanted(const rte_mbuf* frame);
   uint32_t transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes);
   void push_local(rte_mbuf* frame);
+  void drop_pending();
 
   const QueueSettings settings_;
   QueueCounters counters_;
   std::unique_ptr<FaultStage> faults_;
   ClockLine clock_line_;  // of settings_.stamps.clock, as it was last read
   std::atomic<uint32_t> tx_bytes_max_{UINT32_MAX};
+  std::atomic<bool> link_up_{true};
   // Slots [0, first_lent_) are used up, the rest up to lent_count_ hold an empty mbuf each.
   std::array<TxSlot, kBurst> slots_;
   uint32_t first_lent_ = 0;

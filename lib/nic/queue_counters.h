@@ -36,6 +36,7 @@ inline constexpr CounterName<QueueCounters> kQueueCounterNames[] = {
     {&QueueCounters::tx_no_mbuf, "tx_no_mbuf", "turns with less sending: no mbuf free"},
     {&QueueCounters::tx_too_long, "tx_too_long",
      "frames dropped: longer than the interface's MTU now allows"},
+    {&QueueCounters::tx_link_down, "tx_link_down", "frames dropped: the port has no link"},
 };
 
 inline constexpr CounterName<FaultCounters> kFaultCounterNames[] = {

@@ -152,6 +152,21 @@ TEST_F(QueueTest, ShortBurstIsBackPressureAndNothingIsLost) {
   EXPECT_EQ(a->queue(0).counters().tx_frames.value(), 64u);
 }
 
+// Else a queue pair would wait for its peer for ever: what was not sent is not sent again.
+TEST_F(QueueTest, WhatAPortWithoutLinkLeavesOverIsDropped) {
+  open({}, 64);
+  a->queue(0).set_link_up(false);
+  ASSERT_TRUE(send(a->queue(0), 32, 0));  // taken, so the link is there
+  ASSERT_TRUE(send(a->queue(0), 32, 32));
+  a->queue(0).flush();
+  EXPECT_TRUE(a->queue(0).blocked());
+  a->queue(0).set_link_up(false);
+  a->queue(0).flush();
+  EXPECT_FALSE(a->queue(0).blocked());
+  EXPECT_EQ(a->queue(0).counters().tx_link_down.value(), 1u);
+  EXPECT_EQ(a->queue(0).counters().tx_frames.value(), 63u);
+}
+
 TEST_F(QueueTest, DrainTakesHomeWhatIsLeftOverLentLocalAndUnread) {
   open({}, 64);
   ASSERT_TRUE(send(a->queue(0), 32, 0, Route::kBoth));

@@ -75,10 +75,10 @@ class Bed:
     def inside(self, end, command):
         return ['ip', 'netns', 'exec', self.namespace(end), *map(str, command)]
 
-    def start(self, end, program):
+    def start(self, end, program, output=subprocess.PIPE):
         command = [self.uroce_run, '--port', self.port(end), *program]
         return subprocess.Popen(self.inside(end, command), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                stdout=output, stderr=subprocess.STDOUT, text=True)
 
     def listens(self, end, tcp_port):
         return f':{tcp_port} ' in run(self.inside(end, ['ss', '-Hltn']))
