@@ -154,7 +154,16 @@ def perftests(ports, gids):
     made += [perftest(ports, f'ib_atomic_{kind}', gid, f'-A {operation}', core=gid == gids[4])
              for kind in ('lat', 'bw') for operation in ('FETCH_AND_ADD', 'CMP_AND_SWAP')
              for gid in gids.values()]
-    return made
+    return made + multicast(ports, gids)
+
+
+def multicast(ports, gids):
+    """One queue pair in a group, which is all that perftest has. The MGID is of the GID's IP
+    version: the one that perftest would choose is of IPv6."""
+    group = ':'.join(['0'] * 10 + ['255', '255', '239', '9', '9', '9'])
+    return [perftest(ports, f'ib_send_{kind}', gids[version], f'-c UD -g{mgid}', core=core)
+            for kind in ('lat', 'bw')
+            for version, mgid, core in ((4, f' -M {group}', True), (6, '', False))]
 
 
 def of_connection(ports, name, connection, gids):
