@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open MPI over UCX over our verbs: two ranks, each with a device of its own, check their data.
+
+  mpi_test.py UROCE-RUN UROCE-INFO COLLECTIVE.C
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import bed
+import programs
+from shell import run
+
+SKIPPED = 77
+SECONDS = 90
+
+
+class OwnVeth(bed.Veth):
+    """Both ends in one namespace, as ranks of one mpirun are. The kernel has no address there: it
+    would keep to itself what goes from one to the other."""
+    title = 'veth with addresses of our own, net_af_packet'
+
+    def make(self):
+        name = self.add_namespace('v')
+        self.by_end = {'a': name, 'b': name}
+        # net_af_packet makes a fanout group named by process id XOR interface index, which cannot
+        # have two interfaces: process ids of ranks are close together, so the indexes are not.
+        run(f'ip -n {name} link add va index 10 type veth peer name vb index {10 ^ 0x5555}')
+        for end in self.by_end:
+            run(f'ip -n {name} link set v{end} addrgenmode none mtu 9000 up')
+        self.sniffer = bed.Sniffer(lambda command: self.inside('a', command), 'va',
+                                   pathlib.Path(self.folder.name, 'veth.pcap'))
+
+    def port(self, end):
+        return f'net_af_packet,iface=v{end},address=10.9.0.{"ab".index(end) + 1}/24'
+
+
+def write_rank(one):
+    """A script that becomes the program, on the device of its rank."""
+    script = pathlib.Path(one.folder.name, 'rank')
+    script.write_text(f'''#!/bin/sh
+case $OMPI_COMM_WORLD_RANK in
+  0) port={one.port('a')} ;;
+  1) port={one.port('b')} ;;
+esac
+exec {one.uroce_run} --port $port "$@"
+''')
+    script.chmod(0o755)
+    return script
+
+
+def go(one, source):
+    program = pathlib.Path(one.folder.name, 'collective')
+    run(['mpicc', '-std=c11', '-O1', '-Wall', '-Wextra', '-Werror', source, '-o', str(program)])
+    command = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-np', '2',
+               '--timeout', SECONDS, '--mca', 'pml', 'ucx', '--mca', 'osc', 'ucx',
+               '--mca', 'btl', '^openib', '--mca', 'oob_tcp_if_include', 'lo',
+               '-x', 'UCX_TLS=rc_verbs,ud_verbs,self',
+               '-x', f'UCX_NET_DEVICES={programs.DEVICE}:1', write_rank(one), program]
+    start = time.monotonic()
+    done = subprocess.run(one.inside('a', command), text=True, stdin=subprocess.DEVNULL,
+                          env={**os.environ, 'TMPDIR': one.folder.name}, timeout=SECONDS + 20,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise bed.Failed(f'mpirun returned {done.returncode}\n{done.stdout}')
+    checked = programs.wanted(done.stdout, r'^2 ranks checked \d{8} words$', 'result')
+    print(f'ok: {one.title}: {checked[0]} ({time.monotonic() - start:.1f} s)', flush=True)
+
+
+def main():
+    uroce_run, info, source = sys.argv[1:]
+    if os.geteuid() != 0:
+        print('skipped: needs root for network namespaces and packet sockets')
+        return SKIPPED
+    for program, package in (('mpirun', 'openmpi-bin'), ('mpicc', 'libopenmpi-dev')):
+        if shutil.which(program) is None:
+            print(f'skipped: no {program}: apt-get install {package}')
+            return SKIPPED
+    with OwnVeth(uroce_run) as one:
+        try:
+            go(one, source)
+            print(f'{one.title}: {one.judge(info)}', flush=True)
+        except (bed.Failed, subprocess.TimeoutExpired) as failure:
+            print(f'failed: {one.title}: {failure}', flush=True)
+            return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
