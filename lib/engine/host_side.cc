@@ -125,7 +125,7 @@ HostSide::AddressGroup* HostSide::address_group(const Gid& group) {
 
 void HostSide::link_up(Time now) {
   const DueUpdate update(*this);
-  stack_.announce(now);
+  stack_.link_up(now);
   igmp_.link_up(now);
   mld_.link_up(now);
 }

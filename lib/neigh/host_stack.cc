@@ -91,6 +91,11 @@ void HostStack::announce(Time now) {
   if (has_output()) output_since_ = std::min(output_since_, now);
 }
 
+void HostStack::link_up(Time now) {
+  announce(now);
+  neighbors_.link_up(now);
+}
+
 bool HostStack::poll_frame(Time now, TxSlot& slot) {
   UROCE_ASSERT(slot.capacity >= 128);
   const std::span<uint8_t> room{slot.room, slot.capacity};

@@ -3,10 +3,10 @@
 // for its addresses, finds the MAC address of a next hop, announces itself. On a shared port the
 // kernel does all this and no stack exists.
 //
-// Call order, by one owner: set_addresses, handle_frame, resolve, announce and handle_timeout may
-// change what poll_frame gives; handle_timeout when poll_timeout has passed; poll_frame until it
-// is false. After a handle_timeout or handle_frame a resolve that was pending may be repeated.
-// Nothing is allocated after construction.
+// Call order, by one owner: set_addresses, handle_frame, resolve, announce, link_up and
+// handle_timeout may change what poll_frame gives; handle_timeout when poll_timeout has passed;
+// poll_frame until it is false. After a handle_timeout or handle_frame a resolve that was pending
+// may be repeated. Nothing is allocated after construction.
 #ifndef UROCE_NEIGH_HOST_STACK_H
 #define UROCE_NEIGH_HOST_STACK_H
 
@@ -55,6 +55,8 @@ class HostStack {
 
   // Gratuitous ARP and unsolicited advertisement, one for each of our addresses.
   void announce(Time now);
+  // Announces, and asks again for whom it waits.
+  void link_up(Time now);
 
   void handle_timeout(Time now) { neighbors_.handle_timeout(now); }
 

@@ -153,6 +153,14 @@ TEST_F(HostStackTest, AnnouncesEachAddressOnce) {
   EXPECT_EQ(frames(), 0u);
 }
 
+TEST_F(HostStackTest, ALinkThatComesUpIsToldOfUsAndAskedAgain) {
+  EXPECT_EQ(stack_.resolve(kStart, gid("198.18.0.77"), mac_), Resolution::kPending);
+  EXPECT_EQ(frames(), 1u);
+  EXPECT_EQ(frames(), 0u);
+  stack_.link_up(kStart);
+  EXPECT_EQ(frames(), 3u) << "two announcements and the question";
+}
+
 TEST_F(HostStackTest, AddressThatWasTakenAwayIsNotAnsweredForAnyMore) {
   EXPECT_EQ(give(arp_request(kOurIpv4)), Drop::kNone);
   EXPECT_EQ(frames(), 1u);

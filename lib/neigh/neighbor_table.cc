@@ -149,6 +149,14 @@ void NeighborTable::ask(Time now, uint32_t slot) {
   due_.set(slot, now + kRetransmit);
 }
 
+void NeighborTable::link_up(Time now) {
+  for (uint32_t slot = 0; slot < capacity_; ++slot) {
+    if (entries_[slot].attempts == 0) continue;
+    entries_[slot].attempts = 0;
+    ask(now, slot);
+  }
+}
+
 void NeighborTable::stop_asking(uint32_t slot) {
   entries_[slot].attempts = 0;
   wanted_.clear(slot);

@@ -57,6 +57,8 @@ class NeighborTable {
 
   void handle_news(Time now, const NeighborNews& news);
   void handle_timeout(Time now);
+  // What was asked may have been lost: asks again, as often as for the first time.
+  void link_up(Time now);
 
   // The next solicitation that is to be sent; false: none.
   bool poll_solicitation(Solicitation& out);

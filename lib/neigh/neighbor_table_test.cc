@@ -68,6 +68,17 @@ TEST_F(NeighborTableTest, AskingManyTimesSendsNoMoreQuestions) {
   EXPECT_EQ(run(kStart, kStart + milliseconds(900)).size(), 1u);
 }
 
+TEST_F(NeighborTableTest, ALinkThatComesUpIsAskedAtOnceAndAsOftenAsEver) {
+  resolve(kStart);
+  EXPECT_EQ(run(kStart, kStart + milliseconds(1500)).size(), 2u);
+  table_.link_up(kStart + milliseconds(1500));
+  const auto asked = run(kStart + milliseconds(1500), kStart + seconds(20));
+  ASSERT_EQ(asked.size(), 3u);
+  EXPECT_EQ(asked[0].first, kStart + milliseconds(1500));
+  EXPECT_EQ(asked[0].second.target, kPeerIpv4);
+  EXPECT_EQ(table_.failed(), 1u);
+}
+
 TEST_F(NeighborTableTest, FailureIsRememberedForASecondAndThenTriedAfresh) {
   resolve(kStart);
   run(kStart, kStart + seconds(3));

@@ -22,7 +22,7 @@ namespace uroce::nic {
 namespace {
 
 constexpr auto kLockWait = std::chrono::seconds(5);  // a start takes a quarter of a second
-constexpr int kGreetingWaitMs = 200;
+constexpr int kGreetingWaitMs = 10'000;              // for a server that stands still
 
 // 0: somebody listens.
 int try_connect(const std::string& path) {
@@ -35,7 +35,8 @@ int try_connect(const std::string& path) {
   const int result =
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   if (result != 0) return errno == EAGAIN ? 0 : errno;  // EAGAIN: its backlog is full
-  // The server greets; into a socket that is closed already it would write its death by SIGPIPE.
+  // The server greets; into a socket that is closed already it would write its death, by SIGPIPE or
+  // by EAL's panic about a descriptor that net_memif then closes without taking it off EAL's list.
   pollfd greeting{socket.get(), POLLIN, 0};
   poll(&greeting, 1, kGreetingWaitMs);
   return 0;
