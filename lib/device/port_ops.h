@@ -39,6 +39,7 @@ struct PortInfo {
   uint32_t frame_bytes_max = 0;  // largest Ethernet frame without FCS and VLAN tag, header included
   uint32_t link_mbps = 0;        // 0: unknown
   bool link_up = false;
+  bool awaits_peer = false;   // down only because the other end, a process, has not come yet
   uint32_t link_changes = 0;  // grows when the link goes or comes, where somebody counts; else 0
   int numa_node = -1;
   uint16_t vlan_id = 0;  // 0: untagged

@@ -38,8 +38,11 @@ uint32_t saturated(uint64_t count) {
 
 ibv_port_attr attributes_of(const device::PortState& port, uint32_t gid_table_length) {
   ibv_port_attr attr{};
-  attr.state = port.info.link_up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-  attr.phys_state = port.info.link_up ? kLinkUp : kDisabled;
+  // Two programs that are started together look at their ports before they meet, and refuse one
+  // that is down for good.
+  const bool up = port.info.link_up || port.info.awaits_peer;
+  attr.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  attr.phys_state = up ? kLinkUp : kDisabled;
   attr.max_mtu = IBV_MTU_4096;
   attr.active_mtu = static_cast<ibv_mtu>(port.active_mtu);
   attr.gid_tbl_len = static_cast<int>(gid_table_length);

@@ -52,6 +52,15 @@ TEST_F(PortTest, TellsALinkThatIsDown) {
   EXPECT_EQ(ibv_dealloc_pd(pd), 0);
 }
 
+TEST_F(PortTest, IsUpUntilItsPeerComes) {
+  ibv_pd* const pd = ibv_alloc_pd(context_);
+  bed().port.port.link_up = false;
+  bed().port.port.awaits_peer = true;
+  EXPECT_EQ(port().state, IBV_PORT_ACTIVE);
+  EXPECT_EQ(port().phys_state, 5);
+  EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+}
+
 TEST_F(PortTest, IsTheOnlyOne) {
   ibv_port_attr attr{};
   EXPECT_EQ(ibv_query_port(context_, 0, &attr), EINVAL);

@@ -414,6 +414,8 @@ device::PortInfo Port::info() {
   if (kernel_ == nullptr) {
     for (auto& queue : queues_) queue->set_link_up(info.link_up);
   }
+  met_peer_ |= info.link_up;
+  info.awaits_peer = driver_ == "net_memif" && !met_peer_;
   info.link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
   info.numa_node = socket_;
   info.vlan_id = config_.vlan_id;

@@ -106,6 +106,7 @@ class Port final : public device::PortOps {
   bool started_ = false;       // differs after a restart that failed
   std::string server_socket_;  // of a memif client, where a lost server may come back
   std::chrono::steady_clock::time_point next_restart_{};
+  bool met_peer_ = false;  // the link has been up
   bool warned_numa_ = false;
   rte_mempool* pool_ = nullptr;
   uint64_t rx_offloads_ = 0;
