@@ -117,8 +117,11 @@ def add_programs(archive):
     for library in libraries:
         archive.add_file(str(library), library.resolve())
     needed = set()
+    # The guest gets the distribution's libraries, whatever runs here on ours.
+    plain = {name: value for name, value in os.environ.items() if name != 'LD_LIBRARY_PATH'}
     for path in sorted(paths) + libraries:
-        listed = subprocess.run(['ldd', str(path)], capture_output=True, text=True).stdout
+        listed = subprocess.run(['ldd', str(path)], capture_output=True, text=True,
+                                env=plain).stdout
         needed |= set(re.findall(r'(?:=> )?(/\S+) \(0x', listed))
     for library in sorted(needed):
         archive.add_file(library, pathlib.Path(library).resolve())
