@@ -18,6 +18,12 @@
 
 namespace uroce::ibverbs {
 
+// All of a struct that was zeroed and filled, for comparing.
+template <typename T>
+std::string bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
 // A runtime whose devices are test beds ("uroce0", "uroce1", …), driven in shared mode by whoever
 // polls, and by the test.
 class BedRuntime : public Runtime {

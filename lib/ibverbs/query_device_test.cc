@@ -2,8 +2,6 @@
 // Tests of what a device says it can do.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "ibverbs/face_fixture.h"
 #include "ibverbs/operations.h"
 
@@ -39,7 +37,7 @@ TEST_F(FaceTest, AnswersThroughTheOldTableToo) {
   ibv_device_attr old{};
   ASSERT_EQ(ibv_query_device(context_, &plain), 0);
   ASSERT_EQ(context_->ops._compat_query_device(context_, &old), 0);
-  EXPECT_EQ(std::memcmp(&plain, &old, sizeof plain), 0);
+  EXPECT_EQ(bytes_of(plain), bytes_of(old));
 }
 
 TEST_F(FaceTest, SaysMoreInTheExtendedAttributes) {

@@ -2,8 +2,6 @@
 // Tests of a device's port and its partition keys.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "ibverbs/face_fixture.h"
 #include "ibverbs/operations.h"
 
@@ -40,7 +38,7 @@ TEST_F(PortTest, SaysTheSameOfADeviceThatRuns) {
   const ibv_port_attr before = port();
   ibv_pd* const pd = ibv_alloc_pd(context_);
   const ibv_port_attr after = port();
-  EXPECT_EQ(std::memcmp(&before, &after, sizeof before), 0);
+  EXPECT_EQ(bytes_of(before), bytes_of(after));
   EXPECT_EQ(ibv_dealloc_pd(pd), 0);
 }
 
