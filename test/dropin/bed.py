@@ -6,6 +6,7 @@ is ended by its handle.
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,18 @@ from shell import run  # noqa: E402
 
 CAPTURED_MAX = 200_000  # frames of one bed
 PCAP_HEADER = 24  # bytes before the first frame
+SKIPPED = 77  # meson's word for a test that could not be made
+
+
+def cannot_run(packages):
+    """Why a test that makes beds cannot run here, or ''. `packages`: by the program of them that it
+    runs."""
+    if os.geteuid() != 0:
+        return 'needs root for network namespaces and packet sockets'
+    for program, package in packages.items():
+        if shutil.which(program) is None:
+            return f'no {program}: apt-get install {package}'
+    return ''
 
 
 class Failed(Exception):

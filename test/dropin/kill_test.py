@@ -8,17 +8,14 @@ The other one gives up in the time that its queue pair's attributes say, our lib
 in one line, the program is told by a completion, and the next two programs connect on the same
 ports: over memif by the socket file that the dead one has left.
 """
-import os
 import pathlib
 import re
-import shutil
 import sys
 import time
 
 import bed
 import programs
 
-SKIPPED = 77
 TIMEOUT, RETRIES = 14, 7  # of perftest's queue pairs
 ACK_TIMEOUT = 4.096e-6 * 2**TIMEOUT
 SLACK = 5  # seconds: two busy programs, and others, on few CPUs
@@ -37,6 +34,15 @@ class Talk:
         self.files = {role: pathlib.Path(one.folder.name, role) for role in HOSTS}
 
     def __enter__(self):
+        try:
+            self.connect()
+        except bed.Failed as failure:
+            self.__exit__()
+            said = '\n'.join(f'--- {role}:\n{self.said(role)}' for role in self.processes)
+            raise bed.Failed(f'{failure}\n{said}') from None
+        return self
+
+    def connect(self):
         tcp_port = self.command[self.command.index('-p') + 1]
         self.begin('server', 'a')
         bed.wait_for('a server that listens', lambda: self.one.listens('a', tcp_port)
@@ -45,7 +51,6 @@ class Talk:
         for role in HOSTS:
             bed.wait_for(f'traffic of the {role}', lambda role=role: '#bytes' in self.said(role))
         time.sleep(0.5)  # both have more under way than one message
-        return self
 
     def begin(self, role, end, *arguments):
         with open(self.files[role], 'w', encoding='utf-8') as file:
@@ -100,13 +105,9 @@ def go(one, name, victim, ports):
 
 
 def main():
-    if os.geteuid() != 0:
-        print('skipped: needs root for network namespaces and packet sockets')
-        return SKIPPED
-    for program, package in (('ibv_rc_pingpong', 'ibverbs-utils'), ('ib_send_bw', 'perftest')):
-        if shutil.which(program) is None:
-            print(f'skipped: no {program}: apt-get install {package}')
-            return SKIPPED
+    if reason := bed.cannot_run({'ibv_rc_pingpong': 'ibverbs-utils', 'ib_send_bw': 'perftest'}):
+        print(f'skipped: {reason}')
+        return bed.SKIPPED
     wrong = 0
     for kind in (bed.Veth, bed.Memif):
         with kind(sys.argv[1]) as one:

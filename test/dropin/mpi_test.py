@@ -6,7 +6,6 @@
 """
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +14,6 @@ import bed
 import programs
 from shell import run
 
-SKIPPED = 77
 SECONDS = 90
 
 
@@ -73,13 +71,9 @@ def go(one, source):
 
 def main():
     uroce_run, info, source = sys.argv[1:]
-    if os.geteuid() != 0:
-        print('skipped: needs root for network namespaces and packet sockets')
-        return SKIPPED
-    for program, package in (('mpirun', 'openmpi-bin'), ('mpicc', 'libopenmpi-dev')):
-        if shutil.which(program) is None:
-            print(f'skipped: no {program}: apt-get install {package}')
-            return SKIPPED
+    if reason := bed.cannot_run({'mpirun': 'openmpi-bin', 'mpicc': 'libopenmpi-dev'}):
+        print(f'skipped: {reason}')
+        return bed.SKIPPED
     with OwnVeth(uroce_run) as one:
         try:
             go(one, source)

@@ -9,14 +9,11 @@ Each bed runs the core of the list, then others drawn by UROCE_SEED until its sh
 """
 import os
 import random
-import shutil
 import sys
 import time
 
 import bed
 import programs
-
-SKIPPED = 77
 
 
 def look_at_device(one):
@@ -76,13 +73,9 @@ def go(one, seconds, draw):
 def main():
     uroce_run, info = sys.argv[1:3]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 240
-    if os.geteuid() != 0:
-        print('skipped: needs root for network namespaces and packet sockets')
-        return SKIPPED
-    for program, package in (('ibv_rc_pingpong', 'ibverbs-utils'), ('ib_send_lat', 'perftest')):
-        if shutil.which(program) is None:
-            print(f'skipped: no {program}: apt-get install {package}')
-            return SKIPPED
+    if reason := bed.cannot_run({'ibv_rc_pingpong': 'ibverbs-utils', 'ib_send_lat': 'perftest'}):
+        print(f'skipped: {reason}')
+        return bed.SKIPPED
     seed = int(os.environ.get('UROCE_SEED', '1'))
     print(f'seed {seed}')
     wrong, beds = [], (bed.Veth, bed.Memif)

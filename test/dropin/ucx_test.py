@@ -5,17 +5,13 @@
   ucx_test.py UROCE-RUN UROCE-INFO
 """
 import dataclasses
-import os
 import pathlib
 import re
-import shutil
 import sys
 import time
 
 import bed
 import programs
-
-SKIPPED = 77
 
 
 @dataclasses.dataclass
@@ -119,12 +115,9 @@ def go(one):
 
 def main():
     uroce_run, info = sys.argv[1:]
-    if os.geteuid() != 0:
-        print('skipped: needs root for network namespaces and packet sockets')
-        return SKIPPED
-    if shutil.which('ucx_perftest') is None:
-        print('skipped: no ucx_perftest: apt-get install ucx-utils')
-        return SKIPPED
+    if reason := bed.cannot_run({'ucx_perftest': 'ucx-utils'}):
+        print(f'skipped: {reason}')
+        return bed.SKIPPED
     wrong = []
     for kind in (bed.Veth, bed.Memif):
         with kind(uroce_run) as one:
