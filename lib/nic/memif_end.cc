@@ -21,8 +21,8 @@
 namespace uroce::nic {
 namespace {
 
-constexpr auto kLockWait = std::chrono::seconds(5);  // a start takes a quarter of a second
-constexpr int kGreetingWaitMs = 10'000;              // for a server that stands still
+constexpr auto kLockWait = std::chrono::seconds(30);  // for all who start there before us
+constexpr int kGreetingWaitMs = 10'000;               // for a server that stands still
 
 // 0: somebody listens.
 int try_connect(const std::string& path) {

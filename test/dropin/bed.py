@@ -246,9 +246,12 @@ class Memif(Bed):
     def namespace(self, end):
         return self.name
 
+    def socket(self, _end):
+        return f'{self.folder.name}/memif.sock'
+
     def port(self, end):
         number = 'ab'.index(end) + 1
-        return (f'net_memif,socket={self.folder.name}/memif.sock,'
+        return (f'net_memif,socket={self.socket(end)},'
                 f'address=10.9.0.{number}/24,address=fd00:9::{number}/64')
 
     def judge(self, _info):

@@ -35,19 +35,6 @@ def chosen(exchanges, draw):
     return core + rest
 
 
-def run(one, exchange):
-    """Once more, and no more, if all that is missing may be an ACK which nobody repeats."""
-    try:
-        said = one.exchange(exchange.server, exchange.client, exchange.tcp_port)
-    except bed.LastAcknowledgement as failure:
-        if not one.loses_frames:
-            raise
-        print(f'again: {one.title}: {exchange.title}: the last ACK may be lost\n{failure}',
-              flush=True)
-        said = one.exchange(exchange.server, exchange.client, exchange.tcp_port)
-    exchange.judge(said['client'], said['server'])
-
-
 def go(one, seconds, draw):
     """How many exchanges went right, and the reports of those that did not."""
     ports = programs.TcpPorts()
@@ -58,7 +45,7 @@ def go(one, seconds, draw):
             break
         start = time.monotonic()
         try:
-            run(one, exchange)
+            programs.carry_out(one, exchange)
             right += 1
             print(f'ok: {one.title}: {exchange.title} ({time.monotonic() - start:.1f} s)',
                   flush=True)
