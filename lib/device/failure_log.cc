@@ -64,7 +64,7 @@ std::string unreachable_sentence(const Unreachable& note) {
 }
 
 FailureLog& FailureLog::instance() {
-  static FailureLog log;
+  static FailureLog& log = *new FailureLog;
   return log;
 }
 

@@ -8,7 +8,7 @@
 namespace uroce::device {
 
 LiveObjects& LiveObjects::instance() {
-  static LiveObjects objects;
+  static LiveObjects& objects = *new LiveObjects;
   return objects;
 }
 

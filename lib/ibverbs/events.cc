@@ -22,7 +22,7 @@ struct AsyncQueues {
 };
 
 AsyncQueues& async_queues() {
-  static AsyncQueues queues;
+  static AsyncQueues& queues = *new AsyncQueues;
   return queues;
 }
 

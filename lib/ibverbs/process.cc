@@ -26,8 +26,8 @@
 namespace uroce::ibverbs {
 namespace {
 
-constexpr auto kJoinLimit = std::chrono::seconds(2);
-constexpr Duration kTurnLimit{200'000'000};  // for somebody else's turn
+constexpr auto kEndLimit = std::chrono::seconds(2);  // an orderly end takes less
+constexpr Duration kTurnLimit{200'000'000};          // for somebody else's turn
 
 // Signals are the program's, and its threads take them. Those that an access of this thread's own
 // raises go to the program's handler, if it has one.
@@ -234,22 +234,26 @@ void Process::run() {
   const absl::Status status = open();
   const bool ok = status.ok();
   opened_.set_value(status);
-  if (ok) progress_->run();
+  if (!ok) return;
+  progress_->run();
+  if (absl::Status left = opening_->leave(); !left.ok()) {
+    log(LogLevel::kWarning, std::string(left.message()));
+  }
 }
 
+// Many programs call exit() in a handler of a signal, which may have come in the middle of one of
+// our calls, or of malloc(): locks that this thread holds then will never be given back. So the
+// thread of ours does the work and this one waits, no longer than kEndLimit; and in the middle of a
+// turn not at all, since nothing can move.
 void Process::finish() {
-  start::Context* const context = context_.load(std::memory_order_acquire);
+  const start::Context* const context = context_.load(std::memory_order_acquire);
   if (context == nullptr || finished_.exchange(true)) return;  // the child of a fork, too
+  if (context->caller_is_inside()) return;
   progress_->stop();
-  if (pthread_equal(pthread_self(), thread_) == 0) {
-    timespec limit{};
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += std::chrono::duration_cast<std::chrono::seconds>(kJoinLimit).count();
-    pthread_timedjoin_np(thread_, nullptr, &limit);
-  }
-  if (absl::Status status = context->leave(); !status.ok()) {
-    log(LogLevel::kWarning, std::string(status.message()));
-  }
+  timespec limit{};
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  limit.tv_sec += kEndLimit.count();
+  pthread_clockjoin_np(thread_, nullptr, CLOCK_MONOTONIC, &limit);
 }
 
 // lock_ is held by this thread, since before_fork(). Nothing of the parent's engine is touched: its

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +191,27 @@ TEST(ProcessDeathTest, TheEndClosesPortsAndHarmsNoLaterCall) {
   const std::string socket = "/tmp/uroce-process-" + std::to_string(getpid());
   EXPECT_EXIT(the_end_closes_ports_and_harms_no_later_call(socket), testing::ExitedWithCode(0),
               "^$");
+}
+
+[[noreturn]] void an_end_from_a_handler() {
+  configure("--port net_null0");
+  device::Device* device = started();
+  signal(SIGPROF, [](int) { exit(0); });
+  alarm(20);  // for an end that never comes
+  const itimerval soon{{}, {0, 20'000}};
+  setitimer(ITIMER_PROF, &soon, nullptr);
+  for (;;) {
+    device::Pd* pd = nullptr;
+    if (device->create_pd(pd) == 0) device->destroy_pd(*pd);
+    Process::instance().drive();
+  }
+}
+
+// Wherever this thread is then, in a turn or with a lock of ours or of malloc()'s.
+TEST(ProcessDeathTest, AHandlerOfASignalMayEndTheProcess) {
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EXIT(an_end_from_a_handler(), testing::ExitedWithCode(0), "");
+  }
 }
 
 }  // namespace

@@ -269,6 +269,15 @@ void Context::await_turns() {
   }
 }
 
+bool Context::caller_is_inside() const {
+  for (const auto& unit : units_) {
+    for (const auto& loop : unit->loops()) {
+      if (loop->seat().held_by_caller()) return true;
+    }
+  }
+  return false;
+}
+
 bool Context::some_link_is_up() {
   for (auto& unit : units_) {
     if (unit->device().port_state().info.link_up) return true;

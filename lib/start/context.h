@@ -39,6 +39,8 @@ class Context {
   // Returns when every turn that was under way has ended, or after a fifth of a second. Any thread
   // that is not inside one.
   void await_turns();
+  // Whether the calling thread is in the middle of a turn: in a handler of a signal.
+  bool caller_is_inside() const;
   // The orderly end; the destructor alone would drop posted work and groups.
   absl::Status stop();
   // Shared mode: the end in a process whose other threads may be in the middle of any call. What is

@@ -19,7 +19,7 @@ bool contains(const page& range, uint64_t start, uint64_t length) {
 }  // namespace
 
 RegisteredMemory& RegisteredMemory::instance() {
-  static RegisteredMemory memory;
+  static RegisteredMemory& memory = *new RegisteredMemory;
   return memory;
 }
 

@@ -15,6 +15,21 @@ LIBRARY = os.path.abspath(sys.argv.pop(1))
 ENVIRONMENT = {**os.environ, 'LD_LIBRARY_PATH': os.path.dirname(LIBRARY),
                'UROCE_OPTIONS': '--port net_null0'}
 
+# As a plugin does that was linked to it: its device is used, and it goes with the plugin.
+UNLOADS = f'''
+import ctypes, _ctypes
+for _ in range(3):
+    library = ctypes.CDLL({LIBRARY!r}, mode=ctypes.RTLD_LOCAL)
+    for name in ("ibv_get_device_list", "ibv_open_device", "ibv_alloc_pd"):
+        getattr(library, name).restype = ctypes.c_void_p
+    library.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+    device = library.ibv_get_device_list(None)[0]
+    context = library.ibv_open_device(ctypes.c_void_p(device))
+    assert library.ibv_alloc_pd(ctypes.c_void_p(context))
+    _ctypes.dlclose(library._handle)
+print("Nothing is left of a plugin but its threads.")
+'''
+
 
 def output(*command):
     result = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
@@ -60,6 +75,10 @@ class Guest(unittest.TestCase):
         library.ibv_free_device_list(devices)
         self.assertEqual(
             before, (threads(), os.sched_getaffinity(0), sorted(os.listdir('/proc/self/fd'))))
+
+    def test_a_plugin_may_unload_it_and_load_it_again(self):
+        status, text = output(sys.executable, '-c', UNLOADS)
+        self.assertEqual((status, text), (0, 'Nothing is left of a plugin but its threads.\n'))
 
     def test_every_program_of_the_distribution_starts_on_it(self):
         programs = []
