@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where two unmodified RDMA programs meet: each by uroce-run, in namespaces made for them.
 
-What a bed makes goes with it: namespaces take their interfaces along, and a process that is left
-is ended by its handle.
+What a bed makes goes with it, and with the test, however that ends: namespaces take along their
+interfaces and the processes inside.
 """
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'smoke'))
+from scratch import Scratch  # noqa: E402
 from shell import run  # noqa: E402
 
 CAPTURED_MAX = 200_000  # frames of one bed
@@ -58,8 +58,8 @@ class Bed:
 
     def __init__(self, uroce_run):
         self.uroce_run = pathlib.Path(uroce_run).resolve()
-        self.folder = tempfile.TemporaryDirectory(prefix='uroce-dropin-')
-        self.namespaces = []
+        self.scratch = Scratch()
+        self.folder = self.scratch.folder('uroce-dropin-')
         try:
             self.make()
         except BaseException:
@@ -73,14 +73,10 @@ class Bed:
         self.remove()
 
     def remove(self):
-        for name in self.namespaces:
-            run(f'ip netns del {name}', check=False)
-        self.folder.cleanup()
+        self.scratch.remove()
 
     def add_namespace(self, letter):
-        name = f'uroce-{letter}-{os.getpid()}'
-        run(f'ip netns add {name}')
-        self.namespaces.append(name)
+        name = self.scratch.namespace(f'uroce-{letter}-{os.getpid()}')
         run(f'ip netns exec {name} sysctl -qw net.ipv6.conf.default.accept_dad=0')
         run(f'ip -n {name} link set lo up')
         return name
@@ -217,7 +213,7 @@ class Veth(Bed):
             run(f'ip -n {name} addr add 10.9.0.{number}/24 dev v{end}')
             run(f'ip -n {name} addr add fd00:9::{number}/64 dev v{end} nodad')
         self.sniffer = Sniffer(lambda command: self.inside('a', command), 'va',
-                               pathlib.Path(self.folder.name, 'veth.pcap'))
+                               self.folder / 'veth.pcap')
 
     def remove(self):
         if hasattr(self, 'sniffer'):
@@ -247,7 +243,7 @@ class Memif(Bed):
         return self.name
 
     def socket(self, _end):
-        return f'{self.folder.name}/memif.sock'
+        return f'{self.folder}/memif.sock'
 
     def port(self, end):
         number = 'ab'.index(end) + 1

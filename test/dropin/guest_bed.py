@@ -63,7 +63,7 @@ class GuestBed(Bed):
         self.link = guest.Link()
         self.guest = guest.Guest(self.link, self.images, extra=[self.verbcases])
         self.sniffer = Sniffer(lambda command: self.link.inside(*command), 'hub',
-                               pathlib.Path(self.folder.name, 'hub.pcap'), FRAMES_MAX)
+                               self.folder / 'hub.pcap', FRAMES_MAX)
 
     def remove(self):
         for name, end in (('sniffer', 'discard'), ('guest', 'stop'), ('link', 'remove')):

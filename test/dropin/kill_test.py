@@ -8,7 +8,6 @@ The other one gives up in the time that its queue pair's attributes say, our lib
 in one line, the program is told by a completion, and the next two programs connect on the same
 ports: over memif by the socket file that the dead one has left.
 """
-import pathlib
 import re
 import sys
 import time
@@ -31,7 +30,7 @@ class Talk:
         self.command = [name, '-d', programs.DEVICE, '-x', one.gids[4], '-F', '-p', tcp_port,
                         '-u', TIMEOUT, '-b', '-D', 30, '-s', 2048]
         self.one, self.processes = one, {}
-        self.files = {role: pathlib.Path(one.folder.name, role) for role in HOSTS}
+        self.files = {role: one.folder / role for role in HOSTS}
 
     def __enter__(self):
         try:

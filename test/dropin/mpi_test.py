@@ -6,7 +6,6 @@ own, check their data.
   mpi_test.py UROCE-RUN UROCE-INFO COLLECTIVE.C
 """
 import os
-import pathlib
 import subprocess
 import sys
 import time
@@ -32,7 +31,7 @@ class OwnVeth(bed.Veth):
         for end in self.by_end:
             run(f'ip -n {name} link set v{end} addrgenmode none mtu 9000 up')
         self.sniffer = bed.Sniffer(lambda command: self.inside('a', command), 'va',
-                                   pathlib.Path(self.folder.name, 'veth.pcap'))
+                                   self.folder / 'veth.pcap')
 
     def port(self, end):
         return f'net_af_packet,iface=v{end},address=10.9.0.{"ab".index(end) + 1}/24'
@@ -40,7 +39,7 @@ class OwnVeth(bed.Veth):
 
 def write_rank(one):
     """A script that becomes the program, on the device of its rank."""
-    script = pathlib.Path(one.folder.name, 'rank')
+    script = one.folder / 'rank'
     script.write_text(f'''#!/bin/sh
 case $OMPI_COMM_WORLD_RANK in
   0) port={one.port('a')} ;;
@@ -53,7 +52,7 @@ exec {one.uroce_run} --port $port "$@"
 
 
 def go(one, source):
-    program = pathlib.Path(one.folder.name, 'collective')
+    program = one.folder / 'collective'
     run(['mpicc', '-std=c11', '-O1', '-Wall', '-Wextra', '-Werror', source, '-o', str(program)])
     command = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-np', '2',
                '--timeout', SECONDS, '--mca', 'pml', 'ucx', '--mca', 'osc', 'ucx',
@@ -62,8 +61,8 @@ def go(one, source):
                '-x', f'UCX_NET_DEVICES={programs.DEVICE}:1', write_rank(one), program]
     start = time.monotonic()
     done = subprocess.run(one.inside('a', command), text=True, stdin=subprocess.DEVNULL,
-                          env={**os.environ, 'TMPDIR': one.folder.name}, timeout=SECONDS + 20,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          env={**os.environ, 'TMPDIR': str(one.folder)},
+                          timeout=SECONDS + 20, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         raise bed.Failed(f'mpirun returned {done.returncode}\n{done.stdout}')
     checked = programs.wanted(done.stdout, r'^2 ranks checked \d{8} words$', 'result')

@@ -13,12 +13,13 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 
 import pyverbs_ratchet
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'smoke'))
+from scratch import Scratch  # noqa: E402
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
@@ -27,41 +28,28 @@ TESTS = pathlib.Path('/usr/share/doc/rdma-core/tests')
 PYTHON = '/usr/bin/python3'  # the distribution's, whose packages these are
 PORT = '--port net_null0,address=10.1.1.1/24,address=fd00:1::1/64'
 SECONDS = 120
+PAGES = pathlib.Path('/sys/kernel/mm/hugepages/hugepages-2048kB')
+PAGES_WANTED = 16
 
 
-class HugePages:
-    """Enough free pages of 2 MiB while it is entered, if the machine lets us have them."""
-    FOLDER = pathlib.Path('/sys/kernel/mm/hugepages/hugepages-2048kB')
-    WANTED = 16
+def reserve_pages(scratch):
+    """Whether there are enough free pages of 2 MiB: those that the machine lets us have for it go
+    back with the scratch."""
+    total = PAGES / 'nr_hugepages'
+    try:
+        missing, before = PAGES_WANTED - free_pages(), int(total.read_text())
+        if missing > 0:
+            scratch.make(f'echo {before + missing} >{total}', f'echo {before} >{total}')
+        if free_pages() >= PAGES_WANTED:
+            return True
+    except OSError as error:
+        print(error)
+    scratch.remove()  # a few would let the tests begin and fail
+    return False
 
-    def number(self, name):
-        return int((self.FOLDER / name).read_text())
 
-    def reserve(self, total):
-        (self.FOLDER / 'nr_hugepages').write_text(str(total))
-
-    def __enter__(self):
-        self.before = None
-        try:
-            missing = self.WANTED - self.number('free_hugepages')
-            if missing > 0:
-                before = self.number('nr_hugepages')
-                self.reserve(before + missing)
-                self.before = before
-            self.are_there = self.number('free_hugepages') >= self.WANTED
-        except OSError:
-            self.are_there = False
-        if not self.are_there:
-            self.give_back()  # a few would let the tests begin and fail
-        return self
-
-    def give_back(self):
-        if self.before is not None:
-            self.reserve(self.before)
-        self.before = None
-
-    def __exit__(self, *_):
-        self.give_back()
+def free_pages():
+    return int((PAGES / 'free_hugepages').read_text())
 
 
 def unpack(folder):
@@ -93,7 +81,8 @@ def run(library, folder, seed):
     environment = {**os.environ, 'LD_LIBRARY_PATH': str(library.parent), 'UROCE_OPTIONS': PORT,
                    'PYTHONDONTWRITEBYTECODE': '1', 'PYTHONWARNINGS': 'ignore'}
     environment.pop('UROCE_CONFIG', None)
-    command = [PYTHON, HERE / 'pyverbs_inside.py', folder, report, seed,
+    command = ['setpriv', '--pdeathsig', 'KILL',  # it ends with us
+               PYTHON, HERE / 'pyverbs_inside.py', folder, report, seed,
                '--dev', 'uroce0', '--port', '1', '--gid', '1']
     with open(said, 'w') as file, subprocess.Popen(
             list(map(str, command)), env=environment, cwd=folder, stdin=subprocess.DEVNULL,
@@ -143,12 +132,13 @@ def main():
     if missing:
         print(f'skipped: {missing}')
         return SKIPPED
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # pages are given back
     seed = os.environ.get('UROCE_SEED', '1')
     print(f'seed {seed}', flush=True)
-    with HugePages() as pages, tempfile.TemporaryDirectory(prefix='uroce-pyverbs-') as folder:
-        ran, ended, said = run(library, pathlib.Path(folder), seed)
-    lacking = () if pages.are_there else ('2 MiB pages',)
+    scratch, pages = Scratch(), Scratch()
+    lacking = () if reserve_pages(pages) else ('2 MiB pages',)
+    ran, ended, said = run(library, scratch.folder('uroce-pyverbs-'), seed)
+    scratch.remove()
+    pages.remove()
     for what in lacking:
         print(f'no {what} to be had here (root can): the tests that need them are skipped')
     listed = pyverbs_ratchet.read(LIST.read_text()) if LIST.exists() else {}

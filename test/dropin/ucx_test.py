@@ -5,7 +5,6 @@
   ucx_test.py UROCE-RUN UROCE-INFO
 """
 import dataclasses
-import pathlib
 import re
 import sys
 import time
@@ -91,7 +90,7 @@ def judge_rows(batch, client):
 
 def run_batch(one, tcp_port, transports, batch):
     """Both ends read the batch: a new context for each line, in the same two processes."""
-    file = pathlib.Path(one.folder.name, 'batch')
+    file = one.folder / 'batch'
     file.write_text(''.join(each.line for each in batch))
     command = ['env', f'UCX_TLS={transports},self', f'UCX_NET_DEVICES={programs.DEVICE}:1',
                'ucx_perftest', '-p', tcp_port, '-f', '-b', file]

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+from scratch import Scratch
+
 FEED = sys.argv[1]
 CPUS = sorted(os.sched_getaffinity(0))
 SECONDS = 60  # longest that a run may take
@@ -35,9 +37,10 @@ class Network:
         self.ipv6 = ipv6
         self.names = [f'uroce-feed-{end}-{os.getpid()}' for end in range(ends)]
         self.middle = f'uroce-feed-m-{os.getpid()}'
+        self.scratch = Scratch()
         try:
             for name in (*self.names, self.middle):
-                ip('netns add', name)
+                self.scratch.namespace(name)
             for port in range(ports):
                 self.join(port, shared)
         except BaseException:
@@ -59,8 +62,7 @@ class Network:
                 ip(f'-n {name} addr add {address(port, end, self.ipv6)} dev v{port}{nodad}')
 
     def remove(self):
-        for name in (*self.names, self.middle):
-            subprocess.run(['ip', 'netns', 'del', name], check=False)
+        self.scratch.remove()
 
 
 def start(network, end, role, ports, shared, options):

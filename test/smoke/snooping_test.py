@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 
+from scratch import Scratch
 from shell import run
 
 MEMBER = sys.argv[1]
@@ -43,9 +44,10 @@ class Network:
 
     def __init__(self, case):
         self.names = {letter: f'uroce-{case.name}-{letter}-{os.getpid()}' for letter in 'abm'}
+        self.scratch = Scratch()
         try:
             for name in self.names.values():
-                run(f'ip netns add {name}')
+                self.scratch.namespace(name)
                 run(f'ip netns exec {name} sysctl -qw net.ipv6.conf.default.accept_dad=0')
             m = self.names['m']
             run(f'ip -n {m} link add br0 type bridge mcast_snooping 1 {case.version} '
@@ -83,8 +85,7 @@ class Network:
         return count() >= first + 50
 
     def remove(self):
-        for name in self.names.values():
-            run(f'ip netns del {name}', check=False)
+        self.scratch.remove()
 
 
 class Forwarded:

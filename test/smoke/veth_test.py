@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+from scratch import Scratch
 from shell import run
 
 TRAFFIC, INFO = sys.argv[1:3]
@@ -46,9 +47,10 @@ class Network:
 
     def __init__(self, shared):
         self.names = {letter: f'uroce-{letter}-{os.getpid()}' for letter in 'abm'}
+        self.scratch = Scratch()
         try:
             for name in self.names.values():
-                run(f'ip netns add {name}')
+                self.scratch.namespace(name)
                 self.sysctl(name, 'default.accept_dad=0', 'all.accept_dad=0')
             self.make_bridge()
             for letter, number in ENDS.values():
@@ -90,8 +92,7 @@ class Network:
         return ['ip', 'netns', 'exec', self.names[letter], *command]
 
     def remove(self):
-        for name in self.names.values():
-            run(f'ip netns del {name}', check=False)
+        self.scratch.remove()
 
 
 class Sniffer:

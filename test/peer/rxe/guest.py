@@ -14,10 +14,13 @@ import select
 import shutil
 import socket
 import subprocess
-import tempfile
+import sys
 import time
 
 import image
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'smoke'))
+from scratch import Scratch  # noqa: E402
 
 HOST_IPV4, HOST_IPV6 = '198.18.0.1', 'fd00:c612::1'
 GUEST_IPV4, GUEST_IPV6 = '198.18.0.2', 'fd00:c612::2'
@@ -31,13 +34,13 @@ NIC = ('virtio-net-pci,netdev=n0,romfile=,csum=off,guest_csum=off,gso=off,guest_
 
 
 class Link:
-    """The namespace with the hub, the guest's tap0 and the veth end `dut`."""
+    """The namespace with the hub, the guest's tap0 and the veth end `dut`. A guest ends with it."""
 
     def __init__(self, kernel_addresses=True):
         """`kernel_addresses`: `dut` has its addresses in the kernel; else the program has them."""
-        self.name = f'uroce-rxe-{os.getpid()}'
-        image.output('ip', 'netns', 'add', self.name)
+        self.scratch = Scratch()
         try:
+            self.name = self.scratch.namespace(f'uroce-rxe-{os.getpid()}')
             self.make(kernel_addresses)
         except BaseException:
             self.remove()
@@ -70,7 +73,7 @@ class Link:
         return ['ip', 'netns', 'exec', self.name, *map(str, command)]
 
     def remove(self):
-        subprocess.run(['ip', 'netns', 'del', self.name], capture_output=True)
+        self.scratch.remove()
 
 
 class Command:
@@ -114,11 +117,11 @@ class Guest:
         if qemu is None:
             raise image.Unavailable('no qemu-system-x86_64: apt-get install qemu-system-x86')
         kernel, initramfs = image.make(folder)
-        self.folder = tempfile.TemporaryDirectory(prefix='uroce-rxe-')
+        self.folder = link.scratch.folder('uroce-rxe-')
         if extra:
-            initramfs, base = pathlib.Path(self.folder.name, 'initramfs'), initramfs
+            initramfs, base = self.folder / 'initramfs', initramfs
             image.extend(base, extra, initramfs)
-        self.console = pathlib.Path(self.folder.name, 'console')
+        self.console = self.folder / 'console'
         self.channels, self.process = [], None
         try:
             with open(self.console.with_suffix('.qemu'), 'wb') as words:
@@ -141,7 +144,7 @@ class Guest:
                  '-netdev', 'tap,id=n0,ifname=tap0,script=no,downscript=no', '-device', NIC,
                  '-device', 'virtio-serial-pci']
         for number in range(CHANNELS):
-            words += ['-chardev', f'socket,id=c{number},path={self.folder.name}/{number},server=on,'
+            words += ['-chardev', f'socket,id=c{number},path={self.folder}/{number},server=on,'
                       'wait=off', '-device', f'virtserialport,chardev=c{number},'
                       f'name=command.{number}']
         return words
@@ -156,7 +159,7 @@ class Guest:
             time.sleep(0.1)
         for number in range(CHANNELS):
             channel = Channel(socket.AF_UNIX)
-            channel.connect(f'{self.folder.name}/{number}')
+            channel.connect(f'{self.folder}/{number}')
             self.channels.append(channel)
         status, text = self.run('ibv_devinfo -d rxe0', 30)
         if status != 0 or 'PORT_ACTIVE' not in text:
@@ -180,7 +183,6 @@ class Guest:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        self.folder.cleanup()
 
     def __enter__(self):
         return self
