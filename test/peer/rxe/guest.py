@@ -88,7 +88,10 @@ class Command:
 
     def done(self, wait=0.0):
         while self.status is None and select.select([self.channel], [], [], wait)[0]:
-            self.buffer += self.channel.recv(65536)
+            words = self.channel.recv(65536)
+            if not words:
+                raise ConnectionError(f'the guest has ended: {self.text}')
+            self.buffer += words
             if self.buffer.endswith(b'\n'):
                 _, status, *output = self.buffer.decode().split()
                 self.status = int(status)
@@ -127,7 +130,8 @@ class Guest:
             with open(self.console.with_suffix('.qemu'), 'wb') as words:
                 self.process = subprocess.Popen(
                     link.inside(qemu, *self.arguments(kernel, initramfs, mtu)),
-                    stdin=subprocess.DEVNULL, stdout=words, stderr=words)
+                    stdin=subprocess.DEVNULL, stdout=words, stderr=words,
+                    env=image.plain_environment())
             self.await_boot(time.monotonic() + seconds)
         except BaseException:
             self.stop()

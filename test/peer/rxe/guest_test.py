@@ -6,6 +6,7 @@
   guest_test.py FOLDER COMMAND...      boot, run one command in the guest, end
 """
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -37,6 +38,15 @@ def test(link, one):
     time.sleep(0.5)
     status, text = one.run('ibv_rc_pingpong -d rxe0 -g 1 -n 20 127.0.0.1', 30)
     check(status == 0 and server.wait()[0] == 0, f'two programs at a time: {text.splitlines()[-1]}')
+    environment = pathlib.Path(f'/proc/{one.process.pid}/environ').read_bytes()
+    check(b'LD_LIBRARY_PATH' not in environment, 'the emulator does not get our libraries')
+    command = one.start('sleep 100', 100)
+    one.process.kill()
+    try:
+        command.wait()
+        check(False, 'a command of a guest that ends does not succeed')
+    except ConnectionError as error:
+        check(True, f'a guest that ends is told: {error}')
 
 
 def main():
@@ -46,6 +56,8 @@ def main():
     link, start = None, time.monotonic()
     try:
         link = guest.Link()
+        # As tests of our library have it.
+        os.environ['LD_LIBRARY_PATH'] = str(link.scratch.folder('uroce-rxe-'))
         with guest.Guest(link, sys.argv[1]) as one:
             print(f'ok: up after {time.monotonic() - start:.1f} s')
             if len(sys.argv) > 2:

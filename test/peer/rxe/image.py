@@ -39,6 +39,11 @@ def output(*command):
     return result.stdout
 
 
+def plain_environment():
+    """Of a program that gets the distribution's libraries, though a test may run on ours."""
+    return {name: value for name, value in os.environ.items() if name != 'LD_LIBRARY_PATH'}
+
+
 def find_program(name):
     path = shutil.which(name, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin')
     if path is None:
@@ -117,11 +122,9 @@ def add_programs(archive):
     for library in libraries:
         archive.add_file(str(library), library.resolve())
     needed = set()
-    # The guest gets the distribution's libraries, whatever runs here on ours.
-    plain = {name: value for name, value in os.environ.items() if name != 'LD_LIBRARY_PATH'}
     for path in sorted(paths) + libraries:
         listed = subprocess.run(['ldd', str(path)], capture_output=True, text=True,
-                                env=plain).stdout
+                                env=plain_environment()).stdout
         needed |= set(re.findall(r'(?:=> )?(/\S+) \(0x', listed))
     for library in sorted(needed):
         archive.add_file(library, pathlib.Path(library).resolve())
