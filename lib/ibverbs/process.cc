@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/quotable.h"
 #include "config/driver_keys.h"
 #include "ibverbs/describe.h"
 #include "ibverbs/eal_arguments.h"
@@ -44,16 +45,24 @@ void deliver_port_event(void* context, transport::EventType type) {
   dispatch_port_event(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context)), type);
 }
 
-// Gives each memif port whose role is open the one that is free.
+// Gives each memif port whose role is open the one that is free. A server's socket is free.
 absl::Status choose_memif_roles(config::Settings& settings, nic::MemifEnds& ends) {
   for (config::PortSettings& port : settings.ports) {
     const auto socket = config::driver_value(port, "socket");
-    if (!port.name.starts_with("net_memif") || !socket || config::driver_value(port, "role") ||
+    const auto role = config::driver_value(port, "role");
+    if (!port.name.starts_with("net_memif") || !socket || (role && *role != "server") ||
         config::driver_value(port, "socket-abstract") == "yes") {
       continue;
     }
     const auto server = ends.choose_server(std::string(*socket));
     if (!server.ok()) return server.status();
+    if (role && !*server) {
+      return absl::AlreadyExistsError(absl::StrFormat(
+          "memif socket %s: another process is its server: leave out role=server, or give "
+          "socket=PATH another name",
+          quotable(*socket, kQuotedPathMax)));
+    }
+    if (role) continue;
     if (auto status = config::set_driver_key(port, "role", *server ? "server" : "client");
         !status.ok()) {
       return status;

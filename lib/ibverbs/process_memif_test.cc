@@ -17,6 +17,13 @@
 namespace uroce::ibverbs {
 namespace {
 
+[[noreturn]] void a_server_does_not_start(const std::string& options) {
+  configure(options.c_str());
+  device::Device* device = nullptr;
+  must(Process::instance().start(0, device) == -EIO, "it does not start");
+  exit(0);
+}
+
 class ProcessMemifTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -33,15 +40,16 @@ class ProcessMemifTest : public ::testing::Test {
   }
 
   // Starts a process with address 10.0.0.<host> that reaches 10.0.0.<peer> within some seconds,
-  // says so by a file, and waits for its end.
-  pid_t start_end(int host, int peer) {
+  // says so by a file, and waits for its end. `keys`: more of the port's.
+  pid_t start_end(int host, int peer, const std::string& keys = "") {
     const pid_t child = fork();
     if (child != 0) {
       ends_.push_back(child);
       return child;
     }
     const std::string address = "10.0.0." + std::to_string(host);
-    configure(("--port net_memif,address=" + address + "/24,socket=" + directory_ + "/m").c_str());
+    configure(
+        ("--port net_memif,address=" + address + "/24,socket=" + directory_ + "/m" + keys).c_str());
     device::Device* const device = started();
     say(host, "started");
     reach(*device, "10.0.0." + std::to_string(peer));
@@ -105,6 +113,27 @@ TEST_F(ProcessMemifTest, AfterBothCrashedTheNextTwoMeetAtTheSameSocket) {
   ASSERT_TRUE(hear(3, "started"));
   start_end(4, 3);
   EXPECT_TRUE(hear(3, "reached 4"));
+}
+
+TEST_F(ProcessMemifTest, AServerByNameClearsTheSocketOfOneThatCrashed) {
+  const pid_t first = start_end(1, 2, ",role=server");
+  ASSERT_TRUE(hear(1, "started"));
+  crash(first);
+  start_end(3, 4, ",role=server");
+  ASSERT_TRUE(hear(3, "started"));
+  start_end(4, 3);
+  EXPECT_TRUE(hear(3, "reached 4"));
+}
+
+TEST_F(ProcessMemifTest, ASecondServerIsTold) {
+  start_end(1, 2);
+  ASSERT_TRUE(hear(1, "started"));
+  const std::string port = "--port net_memif,role=server,address=10.0.0.2/24,socket=";
+  EXPECT_EXIT(a_server_does_not_start(port + directory_ + "/m"), testing::ExitedWithCode(0),
+              "^uroce: error: the RDMA device cannot start: memif socket /tmp/[^ ]*/m: another "
+              "process is its server: leave out role=server[^\n]*\n$");
+  start_end(2, 1);
+  EXPECT_TRUE(hear(1, "reached 2"));
 }
 
 TEST_F(ProcessMemifTest, AServerMeetsTheNextClientAfterTheFirstCrashed) {
