@@ -10,6 +10,7 @@
 
 #include "device/post.h"
 #include "ibverbs/data_path.h"
+#include "ibverbs/runtime.h"
 
 namespace uroce::ibverbs {
 namespace {
@@ -221,6 +222,11 @@ void wr_atomic_write(ibv_qp_ex* qp, uint32_t rkey, uint64_t remote_addr, const v
 
 void wr_start(ibv_qp_ex* raw) {
   Qp& qp = of(raw);
+  if (has_lost_engines()) {
+    qp.build_first = qp.build_tail = 0;
+    qp.build_error = EIO;
+    return;
+  }
   if (!qp.handle.exclusive) qp.handle.send_lock.lock();
   qp.build_first = qp.build_tail = qp.handle.queues->send.producer.load(std::memory_order_relaxed);
   qp.build_error = device::state_of(qp.handle) < transport::QpState::kRts ? EINVAL : 0;

@@ -39,6 +39,7 @@ void end_lock(pthread_mutex_t& mutex, pthread_cond_t& cond) {
 // An object's count of events acknowledged, under its lock.
 void acknowledge(pthread_mutex_t& mutex, pthread_cond_t& cond, uint32_t& completed,
                  uint32_t count) {
+  if (has_lost_engines()) return;
   pthread_mutex_lock(&mutex);
   completed += count;
   pthread_cond_broadcast(&cond);
@@ -122,6 +123,8 @@ int report(int error) {
 }
 
 }  // namespace
+
+std::mutex& async_queues_lock() { return async_queues().lock; }
 
 AsyncQueue::AsyncQueue(uint32_t device_index) : device_index_(device_index) {
   const std::lock_guard guard(async_queues().lock);
@@ -223,6 +226,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  if (has_lost_engines()) return EIO;
   pthread_mutex_lock(&channel->context->mutex);
   const bool used = channel->refcnt != 0;
   pthread_mutex_unlock(&channel->context->mutex);
@@ -233,6 +237,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 }
 
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  if (has_lost_engines()) return report(EIO);  // the descriptor counts the parent's events
   Cq* taken = nullptr;
   const int error =
       of(channel).queue->take(taken, [](Cq* of_event) { ++of_event->comp_events_taken; });
@@ -248,6 +253,7 @@ void ibv_ack_cq_events(ibv_cq* cq, unsigned int nevents) {
 }
 
 int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
+  if (has_lost_engines()) return report(EIO);
   return report(of(context).async->take(*event, count_taken));
 }
 

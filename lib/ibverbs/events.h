@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "device/event_delivery.h"
 #include "ibverbs/event_queue.h"
@@ -34,6 +35,9 @@ class AsyncQueue : public EventQueue<ibv_async_event> {
  private:
   const uint32_t device_index_;
 };
+
+// Held while the queues of all open contexts are looked through, or one comes or goes.
+std::mutex& async_queues_lock();
 
 // The lives of objects that events name. What the device calls `user` is the address of the Cq, Qp
 // or Srq. begin_life() comes before the device is asked to make the object, whose context and (CQ)

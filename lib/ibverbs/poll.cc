@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Polling and arming: completions as the engine wrote them become ibv_wc.
+#include <cerrno>
+
 #include "ibverbs/completion_form.h"
 #include "ibverbs/data_path.h"
 #include "ibverbs/runtime.h"
@@ -34,6 +36,7 @@ int take(device::CqHandle& handle, uint32_t count, ibv_wc* wc) {
 
 int poll_cq(ibv_cq* cq, int num_entries, ibv_wc* wc) {
   if (num_entries <= 0) return 0;
+  if (has_lost_engines()) return -EIO;
   device::CqHandle& handle = of(cq).handle;
   const auto wanted = static_cast<uint32_t>(num_entries);
   if (const int taken = take(handle, wanted, wc); taken != 0) return taken;
@@ -42,6 +45,7 @@ int poll_cq(ibv_cq* cq, int num_entries, ibv_wc* wc) {
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
+  if (has_lost_engines()) return EIO;
   device::CqHandle& handle = of(cq).handle;
   const device::SpinGuard guard(handle.poll_lock, handle.exclusive);
   transport::cq_arm(*handle.queue, solicited_only != 0 ? transport::CqArm::kSolicited

@@ -48,6 +48,7 @@ int lock_and_take(Cq& cq) {
 
 int start_poll(ibv_cq_ex* current, ibv_poll_cq_attr* attr) {
   if (attr != nullptr && attr->comp_mask != 0) return EINVAL;
+  if (has_lost_engines()) return EIO;
   if (lock_and_take(of(current)) == 0) return 0;
   runtime().drive();
   return lock_and_take(of(current));

@@ -5,11 +5,20 @@
 #include <cerrno>
 
 #include "ibverbs/data_path.h"
+#include "ibverbs/runtime.h"
 
 namespace uroce::ibverbs {
 namespace {
 
 using transport::WrOpcode;
+
+// A positive errno; post() returns a negative one.
+template <typename Wr, typename Post>
+int post_with_engines(Wr* wr, Wr** bad_wr, Post&& post) {
+  if (!has_lost_engines()) return positive(post());
+  *bad_wr = wr;
+  return EIO;
+}
 
 static_assert(IBV_WR_RDMA_READ == static_cast<int>(WrOpcode::kRdmaRead) &&
               IBV_WR_SEND_WITH_INV == static_cast<int>(WrOpcode::kSendWithInvalidate) &&
@@ -53,15 +62,18 @@ struct Face {
 }  // namespace
 
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
-  return positive(device::post_send<Face>(of(qp).handle, wr, bad_wr));
+  return post_with_engines(wr, bad_wr,
+                           [&] { return device::post_send<Face>(of(qp).handle, wr, bad_wr); });
 }
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  return positive(device::post_recv(of(qp).handle, wr, bad_wr));
+  return post_with_engines(wr, bad_wr,
+                           [&] { return device::post_recv(of(qp).handle, wr, bad_wr); });
 }
 
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  return positive(device::post_srq_recv(of(srq).handle, wr, bad_wr));
+  return post_with_engines(wr, bad_wr,
+                           [&] { return device::post_srq_recv(of(srq).handle, wr, bad_wr); });
 }
 
 // A type 1 window, whose next key is this library's choice. The caller may read it at once; peers

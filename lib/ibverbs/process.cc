@@ -20,6 +20,7 @@
 #include "ibverbs/describe.h"
 #include "ibverbs/eal_arguments.h"
 #include "ibverbs/environment.h"
+#include "ibverbs/events.h"
 #include "ibverbs/new_descriptors.h"
 #include "nic/memif_end.h"
 #include "worker/eal.h"
@@ -169,7 +170,7 @@ int Process::start(uint32_t index, device::Device*& device) {
   device = running(index);
   if (device != nullptr) return 0;
   const std::lock_guard guard(lock_);
-  if (is_child_.load(std::memory_order_relaxed)) {
+  if (has_lost_engines()) {
     if (!std::exchange(child_told_, true)) {
       log(LogLevel::kError,
           "this process was forked from one whose RDMA device runs, and has none: fork before the "
@@ -265,13 +266,24 @@ void Process::finish() {
   pthread_clockjoin_np(thread_, nullptr, CLOCK_MONOTONIC, &limit);
 }
 
-// lock_ is held by this thread, since before_fork(). Nothing of the parent's engine is touched: its
+// What the child needs to list, open and close devices.
+void Process::before_fork() {
+  lock_.lock();
+  async_queues_lock().lock();
+}
+
+void Process::after_fork() {
+  async_queues_lock().unlock();
+  lock_.unlock();
+}
+
+// Both are held by this thread, since before_fork(). Nothing of the parent's engine is touched: its
 // threads are not here, its memory is shared.
 void Process::in_child() {
   if (context_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) {
-    is_child_.store(true, std::memory_order_relaxed);
+    engines_stayed_behind.store(true, std::memory_order_relaxed);
   }
-  lock_.unlock();
+  after_fork();
 }
 
 }  // namespace uroce::ibverbs

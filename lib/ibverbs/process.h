@@ -48,8 +48,8 @@ class Process final : public Runtime {
   void finish();
 
   // Around fork(), by pthread_atfork().
-  void before_fork() { lock_.lock(); }
-  void after_fork() { lock_.unlock(); }
+  void before_fork();
+  void after_fork();
   void in_child();
 
  private:
@@ -77,7 +77,6 @@ class Process final : public Runtime {
   std::unique_ptr<Progress> progress_;
   start::Context* opening_ = nullptr;              // never destroyed
   std::atomic<start::Context*> context_{nullptr};  // open; nullptr in the child of a fork
-  std::atomic<bool> is_child_{false};              // of a process that had started
   std::atomic<bool> finished_{false};
 };
 

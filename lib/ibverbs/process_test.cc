@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <infiniband/verbs.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -11,10 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "ibverbs/handles.h"
 #include "ibverbs/process_fixture.h"
 
 namespace uroce::ibverbs {
@@ -155,6 +158,62 @@ TEST(ProcessDeathTest, AStartTouchesNothingOfTheProgram) {
 TEST(ProcessDeathTest, TheChildOfAForkHasNoDeviceAndLeavesTheParentsAlone) {
   EXPECT_EXIT(the_child_of_a_fork_has_no_device_and_leaves_the_parents_alone(),
               testing::ExitedWithCode(0), "^uroce: error: this process was forked[^\n]*\n$");
+}
+
+// Everything that a program may do with what it inherits, while threads that are not here hold its
+// locks.
+void use_what_is_inherited(Qp& qp, ibv_comp_channel* channel) {
+  ibv_cq* const cq = qp.qp_base.send_cq;
+  ibv_send_wr send{}, *bad_send = nullptr;
+  ibv_recv_wr receive{}, *bad_receive = nullptr;
+  ibv_wc wc;
+  void* cq_context = nullptr;
+  ibv_cq* of_event = nullptr;
+  ibv_async_event event;
+  must(ibv_post_send(&qp.qp_base, &send, &bad_send) == EIO && bad_send == &send, "post_send");
+  must(ibv_post_recv(&qp.qp_base, &receive, &bad_receive) == EIO && bad_receive == &receive,
+       "post_recv");
+  ibv_wr_start(&qp);
+  ibv_wr_send(&qp);
+  must(ibv_wr_complete(&qp) == EIO, "wr_complete");
+  must(ibv_poll_cq(cq, 1, &wc) == -EIO, "poll_cq");
+  must(ibv_req_notify_cq(cq, 0) == EIO, "req_notify_cq");
+  must(ibv_get_cq_event(channel, &of_event, &cq_context) == -1 && errno == EIO, "get_cq_event");
+  must(ibv_get_async_event(cq->context, &event) == -1 && errno == EIO, "get_async_event");
+  must(ibv_destroy_qp(&qp.qp_base) == EIO && ibv_destroy_cq(cq) == EIO, "destroy");
+  must(ibv_destroy_comp_channel(channel) == EIO, "destroy_comp_channel");
+  must(ibv_close_device(cq->context) == 0, "close_device");
+}
+
+[[noreturn]] void what_a_child_inherits_answers_at_once() {
+  configure("--port net_null0");
+  ibv_context* const context = ibv_open_device(ibv_get_device_list(nullptr)[0]);
+  ibv_comp_channel* const channel = ibv_create_comp_channel(context);
+  ibv_cq* const cq = ibv_create_cq(context, 1, nullptr, channel, 0);
+  ibv_qp_init_attr_ex wanted{};
+  wanted.send_cq = wanted.recv_cq = cq;
+  wanted.cap = {1, 1, 1, 1, 0};
+  wanted.qp_type = IBV_QPT_RC;
+  wanted.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  wanted.pd = ibv_alloc_pd(context);
+  wanted.send_ops_flags = IBV_QP_EX_WITH_SEND;
+  Qp& qp = of(ibv_create_qp_ex(context, &wanted));
+  qp.handle.send_lock.lock();
+  qp.handle.recv_lock.lock();
+  of(cq).handle.poll_lock.lock();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    use_what_is_inherited(qp, channel);
+    exit(7);
+  }
+  int status = 0;
+  must(waitpid(child, &status, 0) == child && WIFEXITED(status), "the child ends");
+  _exit(WEXITSTATUS(status));
+}
+
+TEST(ProcessDeathTest, WhatAChildInheritsAnswersAtOnce) {
+  EXPECT_EXIT(what_a_child_inherits_answers_at_once(), testing::ExitedWithCode(7), "");
 }
 
 [[noreturn]] void a_fork_before_the_start_leaves_both_free_to_start() {

@@ -8,6 +8,7 @@
 #ifndef UROCE_IBVERBS_RUNTIME_H
 #define UROCE_IBVERBS_RUNTIME_H
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -58,6 +59,12 @@ class Runtime {
 // The one of this process. install() comes before any verb, once (tests: once for each fixture).
 Runtime& runtime();
 void install_runtime(Runtime* runtime);
+
+// Whether this process is the child of a fork() and the engines have stayed with its parent.
+// Threads that were inside a call then are not here to give their locks back, so a call that needs
+// no engine asks this before it takes one.
+inline std::atomic<bool> engines_stayed_behind{false};
+inline bool has_lost_engines() { return engines_stayed_behind.load(std::memory_order_relaxed); }
 
 // Delivers an event of an engine to completion channels and async queues: for whoever drives the
 // engines, without a lock held (the same shape as verbs::dispatch_event()).
