@@ -55,6 +55,11 @@ class Port final : public device::PortOps {
     if (device_clock_ != nullptr) device_clock_->calibrate();
   }
 
+  // Queue::look_at_progress(), of all queues.
+  void look_at_progress() {
+    for (auto& queue : queues_) queue->look_at_progress();
+  }
+
   // A memif client does not look for a server that went away by itself. can_reconnect(): there is
   // one again, and some time since the last restart. restart(): stops and starts the port, which
   // nobody polls meanwhile, nor as long as it returns false.

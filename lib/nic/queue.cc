@@ -292,10 +292,26 @@ uint32_t Queue::transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes) {
   for (uint32_t i = sent; i < count; ++i) bytes -= frames[i]->pkt_len;
   counters_.tx_frames.add(sent);
   counters_.tx_bytes.add(bytes);
-  // The port knows of its link before those who look at it now and then.
-  if (!link_up_.load(std::memory_order_relaxed) && sent != 0) [[unlikely]]
+  if (sent == 0) [[unlikely]] {
+    ++refusals_;
+    return 0;
+  }
+  // The port knows before those who look at it now and then.
+  if (!link_up_.load(std::memory_order_relaxed)) [[unlikely]]
     set_link_up(true);
+  if (stands_still_.load(std::memory_order_relaxed)) [[unlikely]]
+    stands_still_.store(false, std::memory_order_relaxed);
   return sent;
+}
+
+void Queue::look_at_progress() {
+  const uint64_t frames = counters_.tx_frames.value();
+  const uint64_t refusals = refusals_.value();
+  if (frames == frames_at_last_look_ && refusals != refusals_at_last_look_) {
+    stands_still_.store(true, std::memory_order_relaxed);
+  }
+  frames_at_last_look_ = frames;
+  refusals_at_last_look_ = refusals;
 }
 
 void Queue::flush() {
@@ -306,8 +322,12 @@ void Queue::flush() {
   const uint32_t sent = transmit(frames, pending_count_, bytes);
   pending_first_ += sent;
   pending_count_ -= sent;
-  if (pending_count_ != 0 && !link_up_.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (pending_count_ == 0) return;
+  if (!link_up_.load(std::memory_order_relaxed)) {
     counters_.tx_link_down.add(pending_count_);
+    drop_pending();
+  } else if (stands_still_.load(std::memory_order_relaxed)) {
+    counters_.tx_stalled.add(pending_count_);
     drop_pending();
   }
 }

@@ -47,6 +47,7 @@ struct QueueCounters {
   Counter tx_no_mbuf;         // fewer slots lent: the pool was empty
   Counter tx_too_long;        // longer than the link takes since its MTU went down: dropped
   Counter tx_link_down;       // left over by a port that has no link: dropped
+  Counter tx_stalled;         // left over by a port that takes nothing for long: dropped
 };
 
 // Where a port that stamps what it receives leaves the stamp, and what it means.
@@ -99,6 +100,11 @@ class Queue {
   // on for who waits for an answer. Any thread.
   void set_link_up(bool up) { link_up_.store(up, std::memory_order_relaxed); }
 
+  // A port that has taken nothing since the last call, though it was offered frames, stands still:
+  // the process behind a memif is stopped, say. What it leaves over is dropped, too, until it takes
+  // a frame again. One control thread, several times a second.
+  void look_at_progress();
+
   // Lets go of every mbuf that it holds: lent slots, pending and local frames, and what the port
   // has ready (bounded). After the last use of the queue, before the port stops.
   void drain();
@@ -133,6 +139,10 @@ class Queue {
   ClockLine clock_line_;  // of settings_.stamps.clock, as it was last read
   std::atomic<uint32_t> tx_bytes_max_{UINT32_MAX};
   std::atomic<bool> link_up_{true};
+  std::atomic<bool> stands_still_{false};
+  Counter refusals_;                  // bursts of which the port took nothing
+  uint64_t frames_at_last_look_ = 0;  // look_at_progress() only
+  uint64_t refusals_at_last_look_ = 0;
   // Slots [0, first_lent_) are used up, the rest up to lent_count_ hold an empty mbuf each.
   std::array<TxSlot, kBurst> slots_;
   uint32_t first_lent_ = 0;

@@ -37,6 +37,7 @@ inline constexpr CounterName<QueueCounters> kQueueCounterNames[] = {
     {&QueueCounters::tx_too_long, "tx_too_long",
      "frames dropped: longer than the interface's MTU now allows"},
     {&QueueCounters::tx_link_down, "tx_link_down", "frames dropped: the port has no link"},
+    {&QueueCounters::tx_stalled, "tx_stalled", "frames dropped: the port took none for long"},
 };
 
 inline constexpr CounterName<FaultCounters> kFaultCounterNames[] = {

@@ -167,6 +167,33 @@ TEST_F(QueueTest, WhatAPortWithoutLinkLeavesOverIsDropped) {
   EXPECT_EQ(a->queue(0).counters().tx_frames.value(), 63u);
 }
 
+// Whoever waits behind such a port is to find out in its own time, as behind one without a link.
+TEST_F(QueueTest, WhatAPortThatStandsStillLeavesOverIsDroppedUntilItMovesAgain) {
+  open({}, 64);
+  Queue& queue = a->queue(0);
+  ASSERT_TRUE(send(queue, 32, 0));
+  ASSERT_TRUE(send(queue, 32, 32));
+  queue.look_at_progress();  // it has taken 63
+  queue.look_at_progress();  // nothing was offered since
+  queue.flush();
+  EXPECT_TRUE(queue.blocked());
+  queue.look_at_progress();
+  queue.flush();
+  EXPECT_FALSE(queue.blocked());
+  EXPECT_EQ(queue.counters().tx_stalled.value(), 1u);
+  ASSERT_TRUE(send(queue, 32, 0));  // later ones, likewise
+  queue.flush();
+  EXPECT_FALSE(queue.blocked());
+  EXPECT_EQ(queue.counters().tx_stalled.value(), 33u);
+
+  while (!receive_tags(b->queue(0)).empty()) continue;
+  ASSERT_TRUE(send(queue, 32, 0));
+  ASSERT_TRUE(send(queue, 32, 32));
+  queue.flush();
+  EXPECT_TRUE(queue.blocked()) << "back-pressure again";
+  EXPECT_EQ(queue.counters().tx_stalled.value(), 33u);
+}
+
 TEST_F(QueueTest, DrainTakesHomeWhatIsLeftOverLentLocalAndUnread) {
   open({}, 64);
   ASSERT_TRUE(send(a->queue(0), 32, 0, Route::kBoth));

@@ -153,6 +153,7 @@ void Context::look_at_ports() {
   const bool worker = settings_.mode == config::DriveMode::kWorker;
   for (auto& unit : units_) {
     unit->port().calibrate_clock();
+    unit->port().look_at_progress();
     if (settings_.mode == config::DriveMode::kShared) reconnect(*unit);
     const bool link = unit->link_watch().changed();
     const bool addresses = unit->address_watch().changed();
