@@ -52,8 +52,10 @@ def wait_for(what, condition, seconds=20):
 
 class Bed:
     """Two ends, 'a' and 'b'. GID indexes: `gids` by IP version. `server_host`: where the programs'
-    own TCP connection finds end a."""
+    own TCP connection finds end a. `addresses`: of the devices, IPv4."""
     gids = {4: 1, 6: 2}
+    addresses = {'a': '10.9.0.1', 'b': '10.9.0.2'}
+    seconds = 60  # for an exchange
     loses_frames = False
 
     def __init__(self, uroce_run):

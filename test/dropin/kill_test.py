@@ -10,96 +10,48 @@ ports: over memif by the socket file that the dead one has left.
 """
 import re
 import sys
-import time
 
 import bed
 import programs
+from talk import Talk
 
-TIMEOUT, RETRIES = 14, 7  # of perftest's queue pairs
-ACK_TIMEOUT = 4.096e-6 * 2**TIMEOUT
-SLACK = 5  # seconds: two busy programs, and others, on few CPUs
-# IBV_WC_RETRY_EXC_ERR of a send, or IBV_WC_WR_FLUSH_ERR of a receive that is polled earlier.
-ERROR_COMPLETION = r'^ Failed status (12|5):'
-HOSTS = {'server': '10.9.0.1', 'client': '10.9.0.2'}
+SERVER, CLIENT = ('ib_send_bw', 'server'), ('ib_write_bw', 'client')  # a program, who is killed
 
 
-class Talk:
-    """Server and client of one program that would go on for long, its traffic in both directions.
-    Their words are in files, line by line, so they can be read while they run."""
-    def __init__(self, one, name, tcp_port):
-        self.command = [name, '-d', programs.DEVICE, '-x', one.gids[4], '-F', '-p', tcp_port,
-                        '-u', TIMEOUT, '-b', '-D', 30, '-s', 2048]
-        self.one, self.processes = one, {}
-        self.files = {role: one.folder / role for role in HOSTS}
+class OwnedMemif(bed.Memif):
+    """The socket is not that of whoever starts first, but of one end."""
 
-    def __enter__(self):
-        try:
-            self.connect()
-        except bed.Failed as failure:
-            self.__exit__()
-            said = '\n'.join(f'--- {role}:\n{self.said(role)}' for role in self.processes)
-            raise bed.Failed(f'{failure}\n{said}') from None
-        return self
+    def port(self, end):
+        return f'{super().port(end)},role={"server" if end == self.owner else "client"}'
 
-    def connect(self):
-        tcp_port = self.command[self.command.index('-p') + 1]
-        self.begin('server', 'a')
-        bed.wait_for('a server that listens', lambda: self.one.listens('a', tcp_port)
-                     or self.processes['server'].poll() is not None)
-        self.begin('client', 'b', self.one.server_host)
-        for role in HOSTS:
-            bed.wait_for(f'traffic of the {role}', lambda role=role: '#bytes' in self.said(role))
-        time.sleep(0.5)  # both have more under way than one message
-
-    def begin(self, role, end, *arguments):
-        with open(self.files[role], 'w', encoding='utf-8') as file:
-            self.processes[role] = self.one.start(
-                end, ['stdbuf', '-oL', *self.command, *arguments], file)
-
-    def said(self, role):
-        return self.files[role].read_text()
-
-    def kill(self, victim):
-        now = time.monotonic()
-        self.processes[victim].kill()
-        return now
-
-    def __exit__(self, *_):
-        for process in self.processes.values():
-            process.kill()
-            process.wait()
+    def judge_talk(self, talk):
+        """It is the victim that has the socket."""
+        listed = bed.run(self.inside('a', ['ss', '-Hlxp', 'src', self.socket('a')]))
+        if re.findall(r'pid=(\d+)', listed) != [str(talk.processes[talk.victim].pid)]:
+            raise bed.Failed(f'it is not the {talk.victim} that has the socket:\n{listed}')
 
 
-def judge_end(talk, victim, killed):
-    """How long after the kill the survivor has given up."""
-    survivor = 'client' if victim == 'server' else 'server'
-    process = talk.processes[survivor]
-    bed.wait_for(f'the {survivor} giving up', lambda: 'gives up' in talk.said(survivor)
-                 or process.poll() is not None, ACK_TIMEOUT * (RETRIES + 1) + SLACK)
-    elapsed = time.monotonic() - killed
-    bed.wait_for(f'the {survivor} ending', lambda: process.poll() is not None, SLACK)
-    said = talk.said(survivor)
-    programs.wanted(said, ERROR_COMPLETION, 'completion with an error')
-    peer = programs.wanted(said, r'remote address: .* QPN 0x([0-9a-f]+)', 'number of the peer')[1]
-    lines = re.findall('^uroce: .*', said, re.MULTILINE)
-    wanted = (rf'uroce: warning: QP 0x\w+ to {re.escape(HOSTS[victim])} QP 0x0*{peer} gives up.* '
-              f'after {RETRIES} retries')
-    if len(lines) != 1 or not re.match(wanted, lines[0]):
-        raise bed.Failed(f'not one line that matches {wanted}:\n{said}')
-    if process.returncode == 0:
-        raise bed.Failed(f'the {survivor} returned 0:\n{said}')
-    if elapsed < ACK_TIMEOUT * RETRIES:
-        raise bed.Failed(f'given up {elapsed:.2f} s after the kill, before {RETRIES} retries of '
-                         f'{ACK_TIMEOUT:.3f} s')
-    return elapsed
+    def next_exchange(self, ports, name):
+        """perftest's programs start their devices when they have met, so either one may have it."""
+        return programs.perftest(ports, name, self.gids[4])
+
+
+class MemifOfTheServer(OwnedMemif):
+    title, owner = "memif, the server's", 'a'
+
+
+class MemifOfTheClient(OwnedMemif):
+    title, owner = "memif, the client's", 'b'
 
 
 def go(one, name, victim, ports):
-    with Talk(one, name, ports()) as talk:
-        elapsed = judge_end(talk, victim, talk.kill(victim))
-    after = programs.pingpong(ports, 'rc', one.gids[4], '-c')
-    said = one.exchange(after.server, after.client, after.tcp_port)
-    after.judge(said['client'], said['server'])
+    owned = isinstance(one, OwnedMemif)
+    with Talk(one, name, ports(), victim) as talk:
+        if owned:
+            one.judge_talk(talk)
+        elapsed = talk.judge_survivor(talk.kill())
+    programs.carry_out(one, one.next_exchange(ports, name) if owned else
+                       programs.pingpong(ports, 'rc', one.gids[4], '-c'))
     print(f'ok: {one.title}: {name}, {victim} killed: given up after {elapsed:.2f} s', flush=True)
 
 
@@ -108,10 +60,11 @@ def main():
         print(f'skipped: {reason}')
         return bed.SKIPPED
     wrong = 0
-    for kind in (bed.Veth, bed.Memif):
+    for kind, kills in ((bed.Veth, (SERVER, CLIENT)), (bed.Memif, (SERVER, CLIENT)),
+                        (MemifOfTheServer, (SERVER,)), (MemifOfTheClient, (CLIENT,))):
         with kind(sys.argv[1]) as one:
             ports = programs.TcpPorts()
-            for name, victim in (('ib_send_bw', 'server'), ('ib_write_bw', 'client')):
+            for name, victim in kills:
                 try:
                     go(one, name, victim, ports)
                 except bed.Failed as failure:
