@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probing memory: madvise(MADV_POPULATE_*) where the kernel has it (5.14), else page by page.
+// Probing memory: madvise(MADV_POPULATE_*) where the kernel has it (5.14), else page by page; a
+// large range by the kernel's list of mappings.
 //
 // The slow way lets the kernel touch each page on our behalf, so that a bad one is an error code
 // and no signal: reading by process_vm_readv of ourselves; writing by a futex operation that ORs
@@ -12,8 +13,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -54,7 +58,26 @@ int probe_memory_by_page(uint64_t start, uint64_t length, bool writable) {
   }
 }
 
+int probe_memory_by_mapping(uint64_t start, uint64_t length, bool writable) {
+  std::ifstream maps("/proc/self/maps");
+  if (!maps) return -ENOENT;
+  uint64_t next = start;  // below it, all is good
+  for (std::string line; next - start < length && std::getline(maps, line);) {
+    uint64_t begin = 0, end = 0;
+    char rights[5];
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &begin, &end, rights) != 3) break;
+    if (end <= next) continue;
+    if (begin > next || rights[0] != 'r' || (writable && rights[1] != 'w')) break;
+    next = end;
+  }
+  return next - start < length ? -EFAULT : 0;
+}
+
 int probe_memory(uint64_t start, uint64_t length, bool writable) {
+  if (length > kBroughtInMax) {
+    const int error = probe_memory_by_mapping(start, length, writable);
+    if (error != -ENOENT) return error;
+  }
   const uint64_t page = page_bytes();
   const uint64_t first = start / page * page;
   const uint64_t bytes = (start + length - 1) / page * page + page - first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the memory probe on mappings with holes, of both ways of asking.
+// Tests of the memory probe on mappings with holes, of all ways of asking.
 #include "device/memory_probe.h"
 
 #include <gtest/gtest.h>
@@ -66,8 +66,25 @@ TEST_P(MemoryProbe, MemoryWithoutAnyRightIsBad) {
   EXPECT_EQ(probe(base_, 2 * page_, false), -EFAULT);
 }
 
-INSTANTIATE_TEST_SUITE_P(BothWays, MemoryProbe,
-                         testing::Values(&probe_memory, &probe_memory_by_page));
+INSTANTIATE_TEST_SUITE_P(AllWays, MemoryProbe,
+                         testing::Values(&probe_memory, &probe_memory_by_page,
+                                         &probe_memory_by_mapping));
+
+TEST(LargeMemoryProbe, ReservedMemoryIsGoodAndIsNotBroughtIn) {
+  constexpr uint64_t kBytes = 2 * kBroughtInMax;
+  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  const auto start = reinterpret_cast<uint64_t>(map);
+  EXPECT_EQ(probe_memory(start, kBytes, true), 0);
+  uint8_t resident = 1;
+  ASSERT_EQ(mincore(map, 1, &resident), 0);
+  EXPECT_EQ(resident & 1, 0);
+  mprotect(reinterpret_cast<uint8_t*>(map) + kBroughtInMax, 1, PROT_READ);
+  EXPECT_EQ(probe_memory(start, kBytes, true), -EFAULT);
+  EXPECT_EQ(probe_memory(start, kBytes, false), 0);
+  munmap(map, kBytes);
+}
 
 }  // namespace
 }  // namespace uroce::device
