@@ -45,6 +45,14 @@ void configure(const run::Options& options) {
   if (!options.profile.empty()) set("UROCE_CONFIG", std::filesystem::absolute(options.profile));
 }
 
+// What the dynamic linker takes for an end of a name; preloading has no way to write it.
+std::string check_can_be_preloaded(const std::string& library_folder) {
+  if (library_folder.find_first_of(" \t\n:;") == std::string::npos) return "";
+  return "the folder of our library, '" + library_folder +
+         "', has a blank, colon or semicolon in its name, where LD_PRELOAD and LD_LIBRARY_PATH end "
+         "a name: move it";
+}
+
 // What the program gets from us in place of its own.
 void take_place(const std::string& library_folder, const std::string& tree) {
   set("LD_LIBRARY_PATH", joined(library_folder, ":", value_of("LD_LIBRARY_PATH")));
@@ -62,6 +70,8 @@ int main(int argc, char** argv) {
   if (options.help) return std::fputs(run::kHelp, stdout) < 0;
   const std::string library_folder = run::find_library(wrong);
   if (!wrong.empty()) return fail(wrong, kWrongUsage);
+  wrong = check_can_be_preloaded(library_folder);
+  if (!wrong.empty()) return fail(wrong, kWrongUsage);
   const run::Program program = run::find_program(options.program[0]);
   if (!program.wrong.empty()) return fail(program.wrong, program.status);
   configure(options);
@@ -72,5 +82,8 @@ int main(int argc, char** argv) {
   if (!wrong.empty()) return fail(wrong, kWrongUsage);
   take_place(library_folder, tree);
   execv(program.path.c_str(), options.program);
-  return fail("cannot run '" + program.path + "': " + std::strerror(errno), kCannotRun);
+  // The program is there, so it is something else that is not.
+  const std::string why =
+      errno == ENOENT ? "the interpreter that it names is not there" : std::strerror(errno);
+  return fail("cannot run '" + program.path + "': " + why, kCannotRun);
 }

@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// With what stands below, no longer than what the preloaded library leads elsewhere.
+constexpr size_t kTreeBytesMax = 256;
+
 void write(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path());
   std::ofstream stream(file);
@@ -49,6 +52,7 @@ std::string make_tree(const std::vector<Device>& devices, std::string& wrong) {
   };
   try {
     std::string tree = fs::temp_directory_path() / "uroce-run-XXXXXX";
+    if (tree.size() > kTreeBytesMax) return fail("its name would be too long");
     if (const int error = make_folder_of_this_process(tree); error != 0) {
       return fail(std::generic_category().message(error));
     }

@@ -57,7 +57,8 @@ TEST(CommandLine, NamesWhatIsWrongAndTheCure) {
             "10.0.0.1/24");
   EXPECT_EQ(error_of({"--port", "p,address=239.0.0.1/24"}),
             "address 239.0.0.1/24 of port p cannot be a host's own: give a unicast address");
-  EXPECT_EQ(error_of({"--port", "p", "--port", "p"}), "port p is configured twice: leave one out");
+  EXPECT_EQ(error_of({"--port", "p", "--port", "p"}),
+            "port p is configured twice: leave one out, or number it: p1");
   EXPECT_EQ(error_of({"--limit", "queue_pairs=100"}),
             "queue_pairs is 100: give a power of two from 64 to 1048576");
 }

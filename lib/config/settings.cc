@@ -132,8 +132,8 @@ absl::Status validate_distinct(const std::vector<PortSettings>& ports) {
   std::map<Gid, std::string> holders;
   for (const PortSettings& port : ports) {
     if (!names.insert(port.name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("port %s is configured twice: leave one out", port.name));
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "port %s is configured twice: leave one out, or number it: %s1", port.name, port.name));
     }
     for (const Prefix& prefix : port.addresses) {
       if (prefix.address.is_link_local()) continue;

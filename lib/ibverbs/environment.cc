@@ -2,6 +2,7 @@
 // Two variables into settings.
 #include "ibverbs/environment.h"
 
+#include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include "base/address_text.h"
 #include "base/id_source.h"
+#include "base/quotable.h"
 #include "config/command_line.h"
 #include "config/driver_keys.h"
 #include "start/made_ports.h"
@@ -28,6 +30,28 @@ absl::Status choose_mac(config::PortSettings& port) {
   for (size_t i = 0; i < 4; ++i) mac.bytes[1 + i] = static_cast<uint8_t>(bits >> (8 * i));
   mac.bytes[5] = static_cast<uint8_t>(more);
   return config::set_driver_key(port, "mac", mac_text(mac));
+}
+
+// Here EAL has no arguments but ours, so every port must be one that they make or find.
+absl::Status check_can_be_made(const config::PortSettings& port) {
+  const std::string name = quotable(port.name);
+  if (start::eal_argument(port).empty() && !port.name.starts_with("net_ring_u")) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("port %s: there is no DPDK driver of this name: a network interface is "
+                        "--port net_af_packet,iface=%s, a NIC that DPDK drives its PCI address",
+                        name, name));
+  }
+  if (port.name.starts_with("net_af_packet") && !config::driver_value(port, "iface")) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("port %s: name its network interface: --port %s,iface=eth1", name, name));
+  }
+  if (port.name.starts_with("net_memif") && !config::driver_value(port, "socket")) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("port %s: name the socket that both ends meet at: --port "
+                        "%s,socket=/run/uroce-memif,address=10.0.0.1/24",
+                        name, name));
+  }
+  return absl::OkStatus();
 }
 
 std::string variable(const char* name) {
@@ -56,6 +80,9 @@ absl::StatusOr<config::Settings> read_settings(const std::string& config,
         "give it: leave mode out");
   }
   settings->mode = config::DriveMode::kShared;
+  for (const config::PortSettings& port : settings->ports) {
+    if (absl::Status status = check_can_be_made(port); !status.ok()) return status;
+  }
   if (absl::Status status = start::complete_ports(*settings); !status.ok()) return status;
   for (config::PortSettings& port : settings->ports) {
     if (absl::Status status = choose_mac(port); !status.ok()) return status;

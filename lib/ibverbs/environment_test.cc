@@ -57,6 +57,16 @@ TEST(Environment, ErrorsNameTheThing) {
   EXPECT_THAT(error_of("", "--port net_af_packet,iface=nope7"), HasSubstr("'nope7'"));
 }
 
+TEST(Environment, APortMustBeOneThatCanBeMade) {
+  EXPECT_THAT(error_of("", "--port eth1"), HasSubstr("--port net_af_packet,iface=eth1"));
+  EXPECT_THAT(error_of("", "--port net_af_packet0"), HasSubstr("net_af_packet0,iface="));
+  EXPECT_THAT(error_of("", "--port net_memif,address=10.0.0.1/24"), HasSubstr("socket="));
+  for (const char* good :
+       {"--port net_null0", "--port 0000:03:00.0", "--rings 1 --port net_ring_u0"}) {
+    EXPECT_EQ(error_of("", good), "");
+  }
+}
+
 TEST(Environment, TheVariablesAreTwo) {
   ASSERT_EQ(setenv("UROCE_OPTIONS", "--port net_null3", 1), 0);
   unsetenv("UROCE_CONFIG");

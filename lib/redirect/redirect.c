@@ -23,7 +23,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// Nothing in the tree has a longer name.
+// Nothing in the tree has a longer name: uroce-run sees to it.
 enum { kPlaceBytes = 512 };
 
 static int begins_with(const char* path, const char* prefix) {

@@ -174,6 +174,25 @@ class Refuses(Run):
                      'net_af_packet,iface=nope7', 'true')
         self.refuses(125, "cannot read the profile '/no/such'", '--profile', '/no/such', 'true')
 
+    def test_a_port_that_nothing_can_make(self):
+        self.refuses(125, '--port net_af_packet,iface=eth1', '--port', 'eth1', 'true')
+        self.refuses(125, 'number it: net_null1', *PORT, '--port', 'net_null', '--port', 'net_null',
+                     'true')
+
+    def test_a_place_whose_name_a_preloaded_library_cannot_have(self):
+        for name in ('with blank', 'with:colon'):
+            place = self.place / name
+            for folder in ('bin', f'{LIBDIR}/uroce'):
+                (place / folder).mkdir(parents=True)
+            shutil.copy(RUN, place / 'bin')
+            (place / LIBDIR / 'uroce' / LIBRARY.name).symlink_to(LIBRARY)
+            self.refuses(125, 'move it', *PORT, 'true', run=place / 'bin' / RUN.name)
+
+    def test_a_folder_for_files_that_is_named_at_length(self):
+        place = self.place / ('x' * 250)
+        place.mkdir()
+        self.refuses(125, 'too long): set TMPDIR', *PORT, 'true', TMPDIR=str(place))
+
     def test_a_place_without_the_library(self):
         lonely = self.place / 'lonely'
         shutil.copy(RUN, lonely)
@@ -185,6 +204,9 @@ class Refuses(Run):
         plain = self.place / 'plain'
         plain.write_text('#!/bin/sh\n')
         self.refuses(126, 'it may not be executed', *PORT, str(plain))
+        plain.write_text('#!/no/such/shell\n')
+        plain.chmod(0o755)
+        self.refuses(126, 'the interpreter that it names is not there', *PORT, str(plain))
 
     @unittest.skipIf(os.geteuid() != 0 or not shutil.which('ibv_rc_pingpong'),
                      'needs root, whose rights are taken away, and ibverbs-utils')
