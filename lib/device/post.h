@@ -13,6 +13,7 @@
 //   static uint32_t shared_queue(const Send&);             // XRC: number of the queue
 //   static RemoteMemory memory(const Send&);               // RDMA, ATOMIC WRITE
 //   static AtomicOperands atomic(const Send&);
+//   static uint64_t atomic_length(uint64_t);               // of a message, for a list of so much
 //   static int write_flush(const Send&, uint64_t& length, SendWqe&);
 //   static int write_local(const Send&, SendQueue&, SendWqe&);
 //
@@ -168,8 +169,7 @@ inline bool is_word(uint64_t address, uint64_t length) {
 }
 
 // The operands of a request that is none of SEND, RDMA and local operations. `length` (bytes): on
-// entry that of the gather list or inline data, afterwards that of the message, which a FLUSH names
-// itself.
+// entry that of the gather list or inline data, afterwards that of the message.
 template <typename Face, typename Send>
 int write_operands(const Send& wr, uint64_t& length, transport::SendWqe& wqe) {
   const auto opcode = static_cast<transport::WrOpcode>(wr.opcode);
@@ -181,6 +181,7 @@ int write_operands(const Send& wr, uint64_t& length, transport::SendWqe& wqe) {
     write_memory(operands.word, wqe);
     wqe.compare_add = operands.compare_add;
     wqe.swap = operands.swap;
+    length = Face::atomic_length(length);
   }
   return is_word(wqe.remote_address, length) ? 0 : -EINVAL;
 }

@@ -165,8 +165,9 @@ void set_list(Qp& qp, size_t count, const ibv_sge* list) {
   if (count > qp.handle.capabilities.send_sge_max || is_one_of(*wqe, device::kLocal)) {
     return fail(qp, EINVAL);
   }
-  const uint64_t length = device::total_length(list, count);
+  uint64_t length = device::total_length(list, count);
   if (length > device::kMessageBytesMax) return fail(qp, EINVAL);
+  if (is_one_of(*wqe, device::kFetches)) length = atomic_length(length);
   wqe->length = static_cast<uint32_t>(length);
   wqe->sge_count = static_cast<uint8_t>(count);
   wqe->flags &= static_cast<uint8_t>(~transport::kSendInline);

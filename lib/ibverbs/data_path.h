@@ -4,6 +4,7 @@
 #ifndef UROCE_IBVERBS_DATA_PATH_H
 #define UROCE_IBVERBS_DATA_PATH_H
 
+#include <algorithm>
 #include <cstdint>
 
 #include "ibverbs/handles.h"
@@ -19,6 +20,10 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* mw_bind);
 int poll_cq(ibv_cq* cq, int num_entries, ibv_wc* wc);
 int req_notify_cq(ibv_cq* cq, int solicited_only);
+
+// The bytes of an atomic whose buffers hold so many: they may have more room than a word, as with
+// the adapters of others.
+inline uint64_t atomic_length(uint64_t bytes) { return std::min(bytes, uint64_t{8}); }
 
 // Sets the readers of a CQ made with these flags, before anybody sees it.
 void install_readers(Cq& cq, uint64_t wc_flags);

@@ -46,6 +46,7 @@ struct Face {
     const auto& atomic = wr.wr.atomic;
     return {{atomic.remote_addr, atomic.rkey}, atomic.compare_add, atomic.swap};
   }
+  static uint64_t atomic_length(uint64_t bytes) { return ibverbs::atomic_length(bytes); }
   static int write_flush(const ibv_send_wr&, uint64_t&, transport::SendWqe&) { return -EINVAL; }
   static int write_local(const ibv_send_wr& wr, transport::SendQueue& queue,
                          transport::SendWqe& wqe) {

@@ -14,7 +14,8 @@ namespace {
 constexpr uint64_t kEverything =
     (uint64_t{IBV_QP_EX_WITH_SEND_WITH_INV} << 1) - 1 + IBV_QP_EX_WITH_ATOMIC_WRITE;
 
-// Requests of one signaled piece, [0, 8) of the memory, by either call; the parameter: by builders.
+// Requests of one signaled piece, the first bytes of the memory, by either call; the parameter: by
+// builders.
 class RequestTest : public TrafficTest, public testing::WithParamInterface<bool> {
  protected:
   struct Remote {
@@ -33,7 +34,7 @@ class RequestTest : public TrafficTest, public testing::WithParamInterface<bool>
   }
   // Completes the building of `qp` with the usual data.
   int finish(ibv_qp_ex* qp, bool with_data = true) const {
-    if (with_data) ibv_wr_set_sge(qp, mr_->lkey, address(0), 8);
+    if (with_data) ibv_wr_set_sge(qp, mr_->lkey, address(0), bytes_);
     return ibv_wr_complete(qp);
   }
   ibv_qp_ex* start(ibv_qp* qp) const {
@@ -44,7 +45,7 @@ class RequestTest : public TrafficTest, public testing::WithParamInterface<bool>
     return built;
   }
   ibv_send_wr plain(ibv_wr_opcode opcode) {
-    sge_ = piece(0, 8);
+    sge_ = piece(0, bytes_);
     return request(opcode, sge_);
   }
 
@@ -119,6 +120,7 @@ class RequestTest : public TrafficTest, public testing::WithParamInterface<bool>
   }
   uint64_t& word(size_t offset) { return *reinterpret_cast<uint64_t*>(memory_.data() + offset); }
 
+  uint32_t bytes_ = 8;  // of the piece
   ibv_sge sge_{};
 };
 
@@ -176,6 +178,21 @@ TEST_P(RequestTest, AtomicsChangeTheWordAndReturnTheOldOne) {
   EXPECT_EQ(poll_one().opcode, IBV_WC_COMP_SWAP);
   EXPECT_EQ(word(0), 42u);
   EXPECT_EQ(word(1024), 7u);
+}
+
+TEST_P(RequestTest, AnAtomicTakesNoMoreThanAWordOfItsBuffer) {
+  const auto [a, b] = ends(IBV_QPT_RC);
+  const Remote remote{address(1024), mr_->rkey};
+  word(1024) = 40;
+  put(8, "untouched");
+  bytes_ = 64;
+  ASSERT_EQ(atomic(a, IBV_WR_ATOMIC_FETCH_AND_ADD, remote, 2, 0), 0);
+  EXPECT_EQ(poll_one().byte_len, 8u);
+  EXPECT_EQ(word(0), 40u);
+  EXPECT_EQ(text(8, 9), "untouched");
+  bytes_ = 7;
+  EXPECT_EQ(atomic(a, IBV_WR_ATOMIC_FETCH_AND_ADD, remote, 2, 0), EINVAL);
+  EXPECT_EQ(word(1024), 42u);
 }
 
 TEST_P(RequestTest, AWindowIsBoundUsedAndInvalidatedFromBothSides) {

@@ -30,6 +30,7 @@ struct Face {
     const ib_atomic_wr& atomic = *atomic_wr(&wr);
     return {{atomic.remote_addr, atomic.rkey}, atomic.compare_add, atomic.swap};
   }
+  static uint64_t atomic_length(uint64_t bytes) { return bytes; }  // no more than a word, either
   static int write_flush(const ib_send_wr& wr, uint64_t& length, transport::SendWqe& wqe) {
     return verbs::write_flush(*flush_wr(&wr), length, wqe);
   }
