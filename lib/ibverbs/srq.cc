@@ -52,7 +52,7 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* init_attr) {
                                          .cq = xrc ? of(init.cq).handle.object : nullptr,
                                          .wr_max = init.attr.max_wr,
                                          .sge_max = init.attr.max_sge,
-                                         .limit = init.attr.srq_limit,
+                                         .limit = 0,  // what is asked for does not count here
                                          .user = &srq};
         return device.create_srq(*of(init.pd).object, request, srq.handle);
       });

@@ -45,6 +45,15 @@ TEST_F(SrqTest, IsRefusedBeyondTheLimits) {
   }
 }
 
+TEST_F(SrqTest, HasNoLimitAtFirstWhateverIsAskedFor) {
+  ibv_srq_init_attr attr{};
+  attr.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 0xCCCCCCCC};
+  ibv_srq* const srq = ibv_create_srq(pd_, &attr);
+  ASSERT_NE(srq, nullptr);
+  EXPECT_EQ(query(srq).srq_limit, 0u);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
 TEST_F(SrqTest, IsModified) {
   ibv_srq* const srq = create();
   ibv_srq_attr attr{.max_wr = 20, .max_sge = 0, .srq_limit = 5};
