@@ -23,15 +23,22 @@
 namespace uroce::ibverbs {
 namespace {
 
-// The status line of a thread of this process, by the thread's name.
-std::string status_of_thread(const std::string& name, const std::string& key) {
+// The folder of a thread of this process in /proc, by the thread's name; empty: there is none.
+std::filesystem::path folder_of_thread(const std::string& name) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string comm, line;
+    std::string comm;
     std::ifstream(task.path() / "comm") >> comm;
-    std::ifstream status(task.path() / "status");
-    while (comm == name && std::getline(status, line)) {
-      if (line.starts_with(key)) return line.substr(key.size() + 1);
-    }
+    if (comm == name) return task.path();
+  }
+  return {};
+}
+
+// A line of its status.
+std::string status_of_thread(const std::string& name, const std::string& key) {
+  std::ifstream status(folder_of_thread(name) / "status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.starts_with(key)) return line.substr(key.size() + 1);
   }
   return "";
 }
@@ -131,6 +138,20 @@ TEST(ProcessDeathTest, NothingRunsBeforeTheFirstObject) {
 
 TEST(ProcessDeathTest, AStartTouchesNothingOfTheProgram) {
   EXPECT_EXIT(a_start_touches_nothing_of_the_program(), testing::ExitedWithCode(0), "^$");
+}
+
+[[noreturn]] void sleeps_of_the_thread_end_in_time() {
+  configure("--port net_null0");
+  started();
+  uint64_t slack_ns = 0;
+  std::ifstream("/proc" / folder_of_thread("uroce-progress").filename() / "timerslack_ns") >>
+      slack_ns;
+  must(slack_ns == 1, "not up to 50 us later");
+  exit(0);
+}
+
+TEST(ProcessDeathTest, SleepsOfTheThreadEndInTime) {
+  EXPECT_EXIT(sleeps_of_the_thread_end_in_time(), testing::ExitedWithCode(0), "^$");
 }
 
 [[noreturn]] void the_child_of_a_fork_has_no_device_and_leaves_the_parents_alone() {
