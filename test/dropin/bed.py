@@ -57,6 +57,8 @@ class Bed:
     addresses = {'a': '10.9.0.1', 'b': '10.9.0.2'}
     seconds = 60  # for an exchange
     loses_frames = False
+    seconds = 60  # for an exchange
+    sniffer = None
 
     def __init__(self, uroce_run):
         self.uroce_run = pathlib.Path(uroce_run).resolve()
@@ -102,16 +104,31 @@ class Bed:
         with self.start('a', program) as process:
             return finish({'a': process}, program, seconds)['a']
 
-    def exchange(self, server, client, tcp_port, seconds=60, server_end='a'):
-        """What server and client said, both of which must succeed."""
-        processes = {}
+    def mark(self):
+        """A place in the capture of what goes over the wire, for since()."""
+        return self.sniffer.size() if self.sniffer else 0
+
+    def since(self, mark):
+        return self.sniffer.since(mark) if self.sniffer else b''
+
+    def excuse(self, failure, _server_end, _frames):
+        """Why an exchange that failed may be tried again, or ''. `_frames`: a capture of it."""
+        alone = self.loses_frames and isinstance(failure, LastAcknowledgement)
+        return 'the last ACK may be lost' if alone else ''
+
+    def exchange(self, exchange, server_end='a'):
+        """What the client of a programs.Exchange said. Both ends must succeed, and say so."""
+        processes, name = {}, exchange.server[0]
         try:
-            processes['server'] = self.start(server_end, server)
-            wait_for(f'{server[0]} listening', lambda: self.listens(server_end, tcp_port)
-                     or processes['server'].poll() is not None, seconds)
+            processes['server'] = self.start(server_end, exchange.server)
+            wait_for(f'{name} listening', lambda: self.listens(server_end, exchange.tcp_port)
+                     or processes['server'].poll() is not None, self.seconds)
             client_end = 'b' if server_end == 'a' else 'a'
-            processes['client'] = self.start(client_end, [*client, self.host(server_end)])
-            return finish(processes, client, seconds)
+            client = [*exchange.client, self.host(server_end)]
+            processes['client'] = self.start(client_end, client)
+            said = finish(processes, exchange.client, self.seconds)
+            exchange.judge(said['client'], said['server'])
+            return said['client']
         finally:
             for process in processes.values():
                 if process.poll() is None:
@@ -218,7 +235,7 @@ class Veth(Bed):
                                self.folder / 'veth.pcap')
 
     def remove(self):
-        if hasattr(self, 'sniffer'):
+        if self.sniffer:
             self.sniffer.discard()
         super().remove()
 

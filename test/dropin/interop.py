@@ -1,116 +1,98 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unmodified programs on our library against the same programs on Linux's soft-RoCE (rxe).
+"""Unmodified programs on our library against themselves, on it and on Linux's soft-RoCE (rxe).
 
-Runs the whole matrix, or a part of it, each exchange with uroce as server and as client; prints a
-line for each. What failed is kept: what both programs said, and the frames.
+Runs every exchange of both tables, or a part of them; against rxe with uroce as server and as
+client. Prints a line for each. What failed is kept: what both programs said, and the frames.
 """
 import argparse
 import os
 import pathlib
 import random
-import re
 import sys
-import time
+import tempfile
 
 import bed
 import guest_bed
 import interop_matrix
 import interop_table
+import mpi_test
+from interop_runner import Runner
 
 sys.path.insert(0, str(pathlib.Path(guest_bed.guest.__file__).parent))
 import image  # noqa: E402
 
-SKIPPED = 77
-FAILURES_MAX = 12
-ROLES = {'a': 'server', 'b': 'client'}  # uroce's, by the server's end
-# A pingpong's local ACK timeout is 67 ms, seven times over: where others use the processors, the
-# guest can stand still for longer. Each end may then give up with nothing wrong on the wire. And
-# perftest may find the guest's clock too uneven to measure anything.
-REPEATS = 2
-STALLED = re.compile(r'retry counter exceeded|Failed status 12|Correlation coefficient')
-
-
-class Runner:
-    def __init__(self, one, keep):
-        self.one, self.keep = one, pathlib.Path(keep)
-
-    def run(self, exchange, server_end):
-        """What was measured. bed.Failed: what was left behind is told in its words."""
-        role = ROLES[server_end]
-        for left in reversed(range(REPEATS + 1)):
-            size = self.one.sniffer.size()
-            try:
-                said = self.one.exchange(exchange.server, exchange.client, exchange.tcp_port,
-                                         self.one.seconds, server_end)
-                exchange.judge(said['client'], said['server'])
-                return interop_table.measured(said['client'])
-            except bed.Failed as failure:
-                reason = STALLED.search(str(failure))
-                alone = isinstance(failure, bed.LastAcknowledgement) and self.one.loses_frames
-                if not left or not (reason or alone):
-                    raise bed.Failed(f'{failure}\n{self.keep_words(exchange, role, size, failure)}')
-                self.keep_words(exchange, role, size, failure, f'again-{left}')
-                print(f'again: {exchange.title}: '
-                      f'{reason[0] if reason else "the last ACK may be lost"}', flush=True)
-
-    def keep_words(self, exchange, role, size, failure, more=''):
-        self.keep.mkdir(parents=True, exist_ok=True)
-        path = self.keep / f'{exchange.tcp_port}-{exchange.client[0]}-{role}{more}'
-        path.with_suffix('.txt').write_text(f'{exchange.title}\n{failure}\n')
-        path.with_suffix('.pcap').write_bytes(self.one.sniffer.since(size))
-        return f'kept: {path}.txt and .pcap'
-
-
-def go(runner, rows, seconds, results, save):
-    """Fills `results`, of {(row, end): (went right, words)}, and has each saved."""
-    end, failures = time.monotonic() + seconds, 0
-    for row in rows:
-        for server_end in 'ab':
-            if seconds and time.monotonic() > end or failures > FAILURES_MAX:
-                return
-            start, role = time.monotonic(), ROLES[server_end]
-            try:
-                results[row, server_end] = True, runner.run(row.exchange, server_end)
-            except bed.Failed as failure:
-                results[row, server_end] = False, interop_table.FAILED
-                failures += 1
-                print(failure, flush=True)
-            right, words = results[row, server_end]
-            print(f'{"ok" if right else "failed"}: {row.title}: uroce is {role}: {words} '
-                  f'({time.monotonic() - start:.1f} s)', flush=True)
-            save(results)
+PACKAGES = {'ibv_rc_pingpong': 'ibverbs-utils', 'ib_send_lat': 'perftest',
+            'ucx_perftest': 'ucx-utils', 'mpirun': 'openmpi-bin', 'mpicc': 'libopenmpi-dev'}
+OWN, RXE = 'uroce', 'rxe'
+OWN_BEDS = {'veth': bed.Veth, 'memif': bed.Memif}
+RXE_ROLES = [('a', 'uroce is server', 'a'), ('b', 'uroce is client', 'b')]
 
 
 def verbcases_names(path):
     return bed.run([path, '-l']).split()
 
 
-def run(options):
-    every = interop_matrix.rows(verbcases_names(options.verbcases))
-    rows = [row for row in every if all(word in row.title for word in options.only)]
-    if options.seconds:
-        random.Random(options.seed).shuffle(rows)
-    results = {}
-    with guest_bed.GuestBed(options.uroce_run, options.images, options.verbcases) as one:
-        runner = Runner(one, options.keep)
-        kernel = one.guest.run('uname -r')[1].strip()
-        old = options.table.read_text() if options.table and options.table.exists() else ''
+class Run:
+    """What was asked for, and what has come out of it."""
 
-        def save(results):
-            if options.table:
-                options.table.write_text(interop_table.page(every, results, kernel, old))
+    def __init__(self, options, folder):
+        self.options, self.results = options, {}
+        self.own = interop_matrix.own_rows(folder)
+        self.mpi = interop_matrix.Row('mpirun -np 2: ring, allreduce, accumulate', None)
+        self.rxe = interop_matrix.rows(verbcases_names(options.verbcases))
+        table = options.table
+        self.old = table.read_text() if table and table.exists() else ''
+        self.kernel = interop_table.kernel(self.old)
+        self.runner = Runner(options.keep, self.results, self.save)
 
-        share = options.seconds / 2
-        go(runner, [row for row in rows if not row.lossy], share, results, save)
-        if any(row.lossy for row in rows):
-            one.lose_frames()
-            go(runner, [row for row in rows if row.lossy], share, results, save)
-        print(f'{len(results)} exchanges; {one.judge(options.info)}', flush=True)
-    wrong = [row.title for (row, _), (right, _) in results.items() if not right]
-    for title in wrong:
-        print(f'failed: {title}')
-    return 1 if wrong else 0
+    def save(self):
+        if self.options.table:
+            tables = [interop_table.Table(interop_table.OWN, tuple(OWN_BEDS),
+                                          [*self.own, self.mpi]),
+                      interop_table.Table(interop_table.RXE.format(kernel=self.kernel),
+                                          ('a', 'b'), self.rxe)]
+            self.options.table.write_text(interop_table.page(tables, self.results, self.old))
+
+    def wanted(self, rows):
+        chosen = [row for row in rows if all(word in row.title for word in self.options.only)]
+        if self.options.seconds:
+            random.Random(self.options.seed).shuffle(chosen)
+        return chosen
+
+    def judge(self, one):
+        print(f'{one.title}: {one.judge(self.options.info)}', flush=True)
+
+    def among_ourselves(self):
+        rows, share = self.wanted(self.own), self.options.seconds / len(OWN_BEDS)
+        for column, kind in OWN_BEDS.items():
+            if rows:
+                with kind(self.options.uroce_run) as one:
+                    self.runner.go(one, rows, [(column, one.title, 'a')], share)
+                    self.judge(one)
+        if self.wanted([self.mpi]):
+            self.ranks()
+
+    def ranks(self):
+        source = pathlib.Path(__file__).with_name('collective.c')
+        for column, kind in zip(OWN_BEDS, mpi_test.BEDS):
+            with kind(self.options.uroce_run) as one:
+                self.runner.fill((self.mpi, column), one.title,
+                                 lambda one=one: mpi_test.go(one, source))
+                self.judge(one)
+
+    def against_rxe(self):
+        rows, share = self.wanted(self.rxe), self.options.seconds / 2
+        if not rows:
+            return
+        with guest_bed.GuestBed(self.options.uroce_run, self.options.images,
+                                self.options.verbcases) as one:
+            self.kernel = one.guest.run('uname -r')[1].strip()
+            self.runner.go(one, [row for row in rows if not row.lossy], RXE_ROLES, share)
+            if any(row.lossy for row in rows):
+                one.lose_frames()
+                self.runner.go(one, [row for row in rows if row.lossy], RXE_ROLES, share)
+            self.judge(one)
 
 
 def arguments():
@@ -119,10 +101,11 @@ def arguments():
     parser.add_argument('info', help='uroce-info')
     parser.add_argument('verbcases', help='our own program')
     parser.add_argument('images', help='the folder where the guest is kept')
+    parser.add_argument('--peer', choices=(OWN, RXE), help='one of the tables alone')
     parser.add_argument('--only', nargs='+', default=[], metavar='WORD',
                         help='rows whose title has all of them')
     parser.add_argument('--seconds', type=float, default=0, metavar='N',
-                        help='a drawn part of the matrix, in about that time')
+                        help='a drawn part of each table, in about that time')
     parser.add_argument('--seed', type=int, default=int(os.environ.get('UROCE_SEED', '1')))
     parser.add_argument('--keep', default='interop-failures', metavar='FOLDER',
                         help='where failed exchanges are kept')
@@ -131,18 +114,36 @@ def arguments():
     return parser.parse_args()
 
 
+def run(options):
+    skipped = 0
+    with tempfile.TemporaryDirectory(prefix='uroce-interop-') as folder:
+        this = Run(options, pathlib.Path(folder))
+        if options.peer != RXE:
+            this.among_ourselves()
+        try:
+            if options.peer != OWN:
+                this.against_rxe()
+        except image.Unavailable as reason:
+            print(f'skipped: what needs the guest: {reason}')
+            skipped = bed.SKIPPED
+    if not this.results and not skipped:
+        print(f'no row has all of: {" ".join(options.only)}; the rows are in doc/interop.md')
+        return 2
+    wrong = [row.title for (row, _), (right, _) in this.results.items() if not right]
+    print(f'{len(this.results)} exchanges, {len(wrong)} failed')
+    for title in wrong:
+        print(f'failed: {title}')
+    return 1 if wrong else skipped
+
+
 def main():
     options = arguments()
-    if os.geteuid() != 0:
-        print('skipped: needs root for a network namespace and a tap')
-        return SKIPPED
+    if reason := bed.cannot_run(PACKAGES):
+        print(f'skipped: {reason}')
+        return bed.SKIPPED
     if options.seconds:
         print(f'seed {options.seed}')
-    try:
-        return run(options)
-    except image.Unavailable as reason:
-        print(f'skipped: {reason}')
-        return SKIPPED
+    return run(options)
 
 
 if __name__ == '__main__':

@@ -1,29 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page that says what works between uroce and soft-RoCE."""
+"""The page that says what works, between which peers, and what was measured."""
+import dataclasses
 import re
 
 import programs
 
 FAILED, NOT_TRIED = '**failed**', 'not tried'
 
-HEAD = """# uroce and Linux's soft-RoCE
+HEAD = """# Whom unmodified programs talk to
 
-Unmodified programs of Debian 12 on our [drop-in library](dropin.md), and one of ours, against the
-same programs on `rdma_rxe` of Linux {kernel} in an emulated machine.
-Made by `./run interop`, which needs root; {right} of {tried} exchanges went right.
+Programs of Debian 12 on our [drop-in library](dropin.md), and one of ours, against themselves on
+uroce and on Linux's soft-RoCE. Made by `./run interop`, which needs root; {right} of {tried}
+exchanges went right. Every frame of them is looked at: no ICRC may be wrong for `uroce-info
+decode`, no packet malformed for tshark.
 
-The figures are what the client printed, of a few rounds. The guest's processor is emulated, on
-one that both sides share: they show that something was measured, not how fast anything is.
-"Lossy": the guest loses 2 % of the frames in each direction and delivers one in four 3 ms before
-the others. Unreliable transports are not tried there, since these programs wait for ever for a
-message that was lost; nor is `ibv_srq_pingpong`, which leaves when it has its number of messages,
-while the other end may still wait for an ACK. `ibv_xsrq_pingpong` is not tried at all: soft-RoCE
-has no XRC. `verbcases` is ours (`test/peer/rxe/verbcases`): each of its ends knows what it must
-see, errors included; lossy only where nothing is refused, since a refusal is not said twice.
+The figures are what the client printed, of a few rounds: they show that something was measured,
+not how fast anything is.
+"""
+
+OWN = """
+## uroce and uroce
+
+Two processes on one machine, over a veth pair with `net_af_packet`, and over `net_memif`. Each
+line is a program's name and its options; `-s` is the size of its messages.
+
+| what | over veth | over memif |
+|---|---|---|
+"""
+
+RXE = """
+## uroce and Linux's soft-RoCE
+
+The peer is `rdma_rxe` of Linux {kernel} in an emulated machine. "Lossy": the guest loses 2 % of
+the frames in each direction and delivers one in four 3 ms before the others. Unreliable transports
+are not tried there, since these programs wait for ever for a message that was lost; nor is
+`ibv_srq_pingpong`, which leaves when it has its number of messages, while the other end may still
+wait for an ACK. `ibv_xsrq_pingpong` is not tried at all: soft-RoCE has no XRC. `verbcases` is ours
+(`test/peer/rxe/verbcases`): each of its ends knows what it must see, errors included; lossy only
+where nothing is refused, since a refusal is not said twice.
 
 | what, IP version, path MTU | uroce is server | uroce is client |
 |---|---|---|
 """
+
+
+def kernel(page_text):
+    """The kernel that an earlier page was about."""
+    found = re.search(r'of Linux (\S+) in an', page_text)
+    return found[1] if found else '(not tried)'
+
+
+@dataclasses.dataclass
+class Table:
+    """`text`: all above its rows. `columns`: the keys of what differs from cell to cell."""
+    text: str
+    columns: tuple
+    rows: list
 
 
 def measured(text):
@@ -41,15 +73,20 @@ def measured(text):
     return f'{float(figures[2]):.0f} usec'  # the typical one
 
 
-def page(rows, results, kernel, old=''):
-    """`old`: the page as it was, which is kept where a row was not tried this time."""
+def page(tables, results, old=''):
+    """`results`: (went right, words) by (row, column). `old`: the page as it was, which is kept
+    where a row was not tried this time."""
     before = {title: cells for title, *cells in re.findall(
         r'^\| (.+) \| (.+) \| (.+) \|$', old, re.MULTILINE)}
-    lines, tried, right = [], 0, 0
-    for row in rows:
-        kept = before.get(row.title, [NOT_TRIED] * 2)
-        cells = [results.get((row, end), (True, cell))[1] for end, cell in zip('ab', kept)]
-        tried += sum(cell != NOT_TRIED for cell in cells)
-        right += sum(cell not in (NOT_TRIED, FAILED) for cell in cells)
-        lines.append(f'| {row.title} | {" | ".join(cells)} |\n')
-    return HEAD.format(kernel=kernel, right=right, tried=tried) + ''.join(lines)
+    lines, every = [], []
+    for table in tables:
+        lines.append(table.text)
+        for row in table.rows:
+            kept = before.get(row.title, [NOT_TRIED] * len(table.columns))
+            cells = [results.get((row, column), (True, cell))[1]
+                     for column, cell in zip(table.columns, kept)]
+            every += cells
+            lines.append(f'| {row.title} | {" | ".join(cells)} |\n')
+    tried = [cell for cell in every if cell != NOT_TRIED]
+    right = [cell for cell in tried if cell != FAILED]
+    return HEAD.format(right=len(right), tried=len(tried)) + ''.join(lines)

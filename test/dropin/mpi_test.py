@@ -52,21 +52,28 @@ exec {one.uroce_run} --port $port "$@"
 
 
 def go(one, source):
+    """What the ranks said when all was right. `source`: collective.c"""
     program = one.folder / 'collective'
-    run(['mpicc', '-std=c11', '-O1', '-Wall', '-Wextra', '-Werror', source, '-o', str(program)])
+    run(['mpicc', '-std=c11', '-O1', '-Wall', '-Wextra', '-Werror', str(source),
+         '-o', str(program)])
     command = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-np', '2',
                '--timeout', SECONDS, '--mca', 'pml', 'ucx', '--mca', 'osc', 'ucx',
                '--mca', 'btl', '^openib', '--mca', 'oob_tcp_if_include', 'lo',
                '-x', 'UCX_TLS=rc_verbs,ud_verbs,self',
                '-x', f'UCX_NET_DEVICES={programs.DEVICE}:1', write_rank(one), program]
-    start = time.monotonic()
-    done = subprocess.run(one.inside('a', command), text=True, stdin=subprocess.DEVNULL,
-                          env={**os.environ, 'TMPDIR': str(one.folder)},
-                          timeout=SECONDS + 20, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        done = subprocess.run(one.inside('a', command), text=True, stdin=subprocess.DEVNULL,
+                              env={**os.environ, 'TMPDIR': str(one.folder)},
+                              timeout=SECONDS + 20, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+    except subprocess.TimeoutExpired as failure:
+        raise bed.Failed(str(failure)) from None
     if done.returncode != 0:
         raise bed.Failed(f'mpirun returned {done.returncode}\n{done.stdout}')
-    checked = programs.wanted(done.stdout, r'^2 ranks checked \d{8} words$', 'result')
-    print(f'ok: {one.title}: {checked[0]} ({time.monotonic() - start:.1f} s)', flush=True)
+    return programs.wanted(done.stdout, r'^2 ranks checked \d{8} words$', 'result')[0]
+
+
+BEDS = (OwnVeth, bed.Memif)
 
 
 def main():
@@ -75,12 +82,14 @@ def main():
         print(f'skipped: {reason}')
         return bed.SKIPPED
     wrong = 0
-    for kind in (OwnVeth, bed.Memif):
+    for kind in BEDS:
         with kind(uroce_run) as one:
+            start = time.monotonic()
             try:
-                go(one, source)
+                print(f'ok: {one.title}: {go(one, source)} ({time.monotonic() - start:.1f} s)',
+                      flush=True)
                 print(f'{one.title}: {one.judge(info)}', flush=True)
-            except (bed.Failed, subprocess.TimeoutExpired) as failure:
+            except bed.Failed as failure:
                 print(f'failed: {one.title}: {failure}', flush=True)
                 wrong += 1
     return 1 if wrong else 0

@@ -37,7 +37,7 @@ def go(one):
     for exchange in map(bound, exchanges(programs.TcpPorts(), one.gids[4])):
         start = time.monotonic()
         try:
-            programs.carry_out(one, exchange, SECONDS)
+            programs.carry_out(one, exchange)
             print(f'ok: {one.title}: {exchange.title} ({time.monotonic() - start:.1f} s)',
                   flush=True)
         except bed.Failed as failure:
@@ -54,6 +54,7 @@ def main():
     wrong = []
     for kind in (bed.Veth, bed.Memif):
         with kind(uroce_run) as one:
+            one.seconds = SECONDS
             wrong += go(one)
             print(f'{one.title}: {one.judge(info)}', flush=True)
     for title in wrong:

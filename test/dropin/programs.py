@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distribution's programs and how to tell that they did what they were asked."""
 import dataclasses
+import ipaddress
+import itertools
 import re
 from typing import Callable
 
-from bed import Failed, LastAcknowledgement
+from bed import Failed
 
 DEVICE, VERBCASES = 'uroce0', 'verbcases'
+GROUPS = {4: '239.9.9.9', 6: 'ff0e::909'}  # by IP version
 
 
 @dataclasses.dataclass
@@ -24,17 +27,16 @@ class Exchange:
         return ' '.join(map(str, self.client))
 
 
-def carry_out(one, exchange, seconds=60):
-    """Once more, and no more, if all that is missing may be an ACK which nobody repeats."""
+def carry_out(one, exchange):
+    """Once more, and no more, if nothing may be wrong with it."""
     try:
-        said = one.exchange(exchange.server, exchange.client, exchange.tcp_port, seconds)
-    except LastAcknowledgement as failure:
-        if not one.loses_frames:
+        one.exchange(exchange)
+    except Failed as failure:
+        reason = one.excuse(failure, 'a', b'')
+        if not reason:
             raise
-        print(f'again: {one.title}: {exchange.title}: the last ACK may be lost\n{failure}',
-              flush=True)
-        said = one.exchange(exchange.server, exchange.client, exchange.tcp_port, seconds)
-    exchange.judge(said['client'], said['server'])
+        print(f'again: {one.title}: {exchange.title}: {reason}\n{failure}', flush=True)
+        one.exchange(exchange)
 
 
 # TCP ports are never used twice, so no connection of an earlier exchange is in the way.
@@ -167,16 +169,25 @@ def perftests(ports, gids):
     made += [perftest(ports, f'ib_atomic_{kind}', gid, f'-A {operation}', core=gid == gids[4])
              for kind in ('lat', 'bw') for operation in ('FETCH_AND_ADD', 'CMP_AND_SWAP')
              for gid in gids.values()]
-    return made + multicast(ports, gids)
+    return made + multicast(ports, gids, {4: GROUPS[4], 6: ''})
 
 
-def multicast(ports, gids):
-    """One queue pair in a group, which is all that perftest has. The MGID is of the GID's IP
-    version: the one that perftest would choose is of IPv6."""
-    group = ':'.join(['0'] * 10 + ['255', '255', '239', '9', '9', '9'])
-    return [perftest(ports, f'ib_send_{kind}', gids[version], f'-c UD -g{mgid}', core=core)
-            for kind in ('lat', 'bw')
-            for version, mgid, core in ((4, f' -M {group}', True), (6, '', False))]
+def multicast(ports, gids, groups):
+    """One queue pair in a group, which is all that perftest has. `groups`: MGIDs by IP version,
+    which must be the GID's; '': the one that perftest chooses, of IPv6 and interface-local."""
+    made = []
+    for kind, version in itertools.product(('lat', 'bw'), groups):
+        mgid = f' -M {dotted(groups[version])}' if groups[version] else ''
+        made.append(perftest(ports, f'ib_send_{kind}', gids[version], f'-c UD -g{mgid}',
+                             core=version == 4))
+    return made
+
+
+def dotted(group):
+    """An address as perftest takes an MGID."""
+    address = ipaddress.ip_address(group)
+    raw = address.packed if address.version == 6 else bytes(10) + b'\xff\xff' + address.packed
+    return ':'.join(map(str, raw))
 
 
 def of_connection(ports, name, connection, gids):

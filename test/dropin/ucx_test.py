@@ -88,13 +88,14 @@ def judge_rows(batch, client):
             raise bed.Failed(f'{each.name}: too few rounds, or no time overall, in:\n{client}')
 
 
-def run_batch(one, tcp_port, transports, batch):
-    """Both ends read the batch: a new context for each line, in the same two processes."""
-    file = one.folder / 'batch'
+def exchange(ports, folder, transports, batch):
+    """Both ends read the batch, a file in `folder`: a new context for each line, in the same two
+    processes."""
+    port, file = ports(), folder / f'batch-{transports}'
     file.write_text(''.join(each.line for each in batch))
     command = ['env', f'UCX_TLS={transports},self', f'UCX_NET_DEVICES={programs.DEVICE}:1',
-               'ucx_perftest', '-p', tcp_port, '-f', '-b', file]
-    judge_rows(batch, one.exchange(command, command, tcp_port)['client'])
+               'ucx_perftest', '-p', port, '-f', '-b', file]
+    return programs.Exchange(command, command, port, lambda client, _: judge_rows(batch, client))
 
 
 def go(one):
@@ -104,7 +105,7 @@ def go(one):
         title = f'{one.title}: {transports}'
         start = time.monotonic()
         try:
-            run_batch(one, ports(), transports, batch)
+            one.exchange(exchange(ports, one.folder, transports, batch))
             print(f'ok: {title}: {len(batch)} tests ({time.monotonic() - start:.1f} s)', flush=True)
         except bed.Failed as failure:
             print(f'failed: {title}\n{failure}', flush=True)
