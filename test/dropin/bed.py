@@ -91,7 +91,8 @@ class Bed:
     def start(self, end, program, output=subprocess.PIPE):
         command = [self.uroce_run, '--port', self.port(end), *program]
         return subprocess.Popen(self.inside(end, command), stdin=subprocess.DEVNULL,
-                                stdout=output, stderr=subprocess.STDOUT, text=True)
+                                stdout=output, stderr=subprocess.STDOUT, text=True,
+                                env={**os.environ, 'TMPDIR': str(self.folder)})
 
     def listens(self, end, tcp_port):
         return f':{tcp_port} ' in run(self.inside(end, ['ss', '-Hltn']))
