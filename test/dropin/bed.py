@@ -57,7 +57,6 @@ class Bed:
     addresses = {'a': '10.9.0.1', 'b': '10.9.0.2'}
     seconds = 60  # for an exchange
     loses_frames = False
-    seconds = 60  # for an exchange
     sniffer = None
 
     def __init__(self, uroce_run):

@@ -54,7 +54,11 @@ class GuestProcess:
         return self.returncode
 
     def kill(self):
-        self.machine.run(f'kill -KILL $(cat {self.name})')
+        if self.poll() is None:
+            self.machine.run(f'kill -KILL $(cat {self.name})')
+
+    def wait(self):
+        return self.command.wait()[0]
 
     def communicate(self, timeout=None):
         if timeout is None:
@@ -71,6 +75,7 @@ class GuestBed(Bed):
     programs may be given the same GID indexes. `images`: the folder where the guest's kernel is
     kept; `verbcases`: our own program, for both. image.Unavailable: there can be no guest here."""
     title = 'rxe'
+    addresses = {'a': guest.HOST_IPV4, 'b': guest.GUEST_IPV4}
     seconds = 150  # the guest's is slow
 
     def __init__(self, uroce_run, images, verbcases):
@@ -80,10 +85,18 @@ class GuestBed(Bed):
 
     def make(self):
         self.link = guest.Link()
-        self.guest = guest.Guest(self.link, self.images, extra=[self.verbcases])
-        self.join_groups()
+        self.boot()
         self.sniffer = Sniffer(lambda command: self.link.inside(*command), 'hub',
                                self.folder / 'hub.pcap', FRAMES_MAX)
+
+    def boot(self):
+        self.guest = guest.Guest(self.link, self.images, extra=[self.verbcases])
+        self.join_groups()
+
+    def kill_guest(self):
+        """The next program at its end boots another one."""
+        self.guest.stop()
+        self.guest = None
 
     def remove(self):
         for name, end in (('sniffer', 'discard'), ('guest', 'stop'), ('link', 'remove')):
@@ -132,10 +145,12 @@ class GuestBed(Bed):
     def port(self, _end):
         return 'net_af_packet,iface=dut'
 
-    def start(self, end, program):
+    def start(self, end, program, *output):
         if end == 'a':
             path = self.verbcases if program[0] == VERBCASES else program[0]
-            return super().start(end, [path, *program[1:]])
+            return super().start(end, [path, *program[1:]], *output)
+        if self.guest is None:
+            self.boot()
         words = [GUEST_DEVICE if word == DEVICE else word for word in program]
         return GuestProcess(self.guest, words, self.seconds + 30)
 
@@ -145,7 +160,7 @@ class GuestBed(Bed):
         return f':{tcp_port} ' in self.in_guest('netstat -ltn')
 
     def host(self, server_end):
-        return guest.HOST_IPV4 if server_end == 'a' else guest.GUEST_IPV4
+        return self.addresses[server_end]
 
     def judge(self, info):
         return self.sniffer.judge(info, FRAMES_MAX, seconds=1200)

@@ -11,6 +11,7 @@ RETRIES = 7  # of perftest's queue pairs
 SLACK = 5  # seconds: two busy programs, and others, on few CPUs
 # IBV_WC_RETRY_EXC_ERR of a send, or IBV_WC_WR_FLUSH_ERR of a receive that is polled earlier.
 ERROR_COMPLETION = r'^ Failed status (12|5):'
+LINE_BY_LINE = ['stdbuf', '-oL']
 OTHER = {'server': 'client', 'client': 'server', 'a': 'b', 'b': 'a'}
 
 
@@ -24,8 +25,8 @@ class Talk:
         self.ends = {'server': server_end, 'client': OTHER[server_end]}
         self.tcp_port, self.processes = tcp_port, {}
         self.ack_timeout = 4.096e-6 * 2**timeout  # seconds
-        self.command = ['stdbuf', '-oL', name, '-d', programs.DEVICE, '-x', one.gids[4], '-F',
-                        '-p', tcp_port, '-u', timeout, '-b', '-D', 30, '-s', 2048]
+        self.command = [name, '-d', programs.DEVICE, '-x', one.gids[4], '-F', '-p', tcp_port,
+                        '-u', timeout, '-b', '-D', 30, '-s', 2048]
         self.files = {role: one.folder / role for role in self.ends}
 
     def __enter__(self):
@@ -44,17 +45,22 @@ class Talk:
         self.begin('server')
         bed.wait_for('a server that listens', self.server_listens, self.one.seconds)
         self.begin('client', self.one.host(self.ends['server']))
-        bed.wait_for('traffic', self.is_under_way, self.one.seconds)
+        bed.wait_for('traffic', lambda: self.is_under_way() or self.one_has_ended(),
+                     self.one.seconds)
+        if self.one_has_ended():
+            raise bed.Failed('a program has ended before one was killed')
         time.sleep(0.5)  # both have more under way than one message
 
     def begin(self, role, *arguments):
         with open(self.files[role], 'w', encoding='utf-8') as file:
-            self.processes[role] = self.one.start(self.ends[role], [*self.command, *arguments],
-                                                  file)
+            self.processes[role] = self.one.start(
+                self.ends[role], [*LINE_BY_LINE, *self.command, *arguments], file)
 
     def server_listens(self):
-        return (self.one.listens(self.ends['server'], self.tcp_port)
-                or self.processes['server'].poll() is not None)
+        return self.one.listens(self.ends['server'], self.tcp_port) or self.one_has_ended()
+
+    def one_has_ended(self):
+        return any(process.poll() is not None for process in self.processes.values())
 
     def is_under_way(self):
         return all('#bytes' in self.said(role) for role in self.ends)
