@@ -307,9 +307,9 @@ uint32_t Queue::transmit(rte_mbuf** frames, uint32_t count, uint64_t bytes) {
 void Queue::look_at_progress() {
   const uint64_t frames = counters_.tx_frames.value();
   const uint64_t refusals = refusals_.value();
-  if (frames == frames_at_last_look_ && refusals != refusals_at_last_look_) {
-    stands_still_.store(true, std::memory_order_relaxed);
-  }
+  const bool stuck = frames == frames_at_last_look_ && refusals != refusals_at_last_look_;
+  stuck_looks_ = stuck ? stuck_looks_ + 1 : 0;
+  if (stuck_looks_ == kStuckLooksMax) stands_still_.store(true, std::memory_order_relaxed);
   frames_at_last_look_ = frames;
   refusals_at_last_look_ = refusals;
 }

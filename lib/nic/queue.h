@@ -100,9 +100,11 @@ class Queue {
   // on for who waits for an answer. Any thread.
   void set_link_up(bool up) { link_up_.store(up, std::memory_order_relaxed); }
 
-  // A port that has taken nothing since the last call, though it was offered frames, stands still:
-  // the process behind a memif is stopped, say. What it leaves over is dropped, too, until it takes
-  // a frame again. One control thread, several times a second.
+  // A port that has taken nothing between kStuckLooksMax calls and the one before, though it was
+  // offered frames each time, stands still: the process behind a memif is stopped, say. What it
+  // leaves over is dropped, too, until it takes a frame again. One control thread, ten times a
+  // second: who only waits for a CPU is back before that.
+  static constexpr uint32_t kStuckLooksMax = 10;
   void look_at_progress();
 
   // Lets go of every mbuf that it holds: lent slots, pending and local frames, and what the port
@@ -143,6 +145,7 @@ class Queue {
   Counter refusals_;                  // bursts of which the port took nothing
   uint64_t frames_at_last_look_ = 0;  // look_at_progress() only
   uint64_t refusals_at_last_look_ = 0;
+  uint32_t stuck_looks_ = 0;
   // Slots [0, first_lent_) are used up, the rest up to lent_count_ hold an empty mbuf each.
   std::array<TxSlot, kBurst> slots_;
   uint32_t first_lent_ = 0;
