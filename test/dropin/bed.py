@@ -4,6 +4,7 @@
 What a bed makes goes with it, and with the test, however that ends: namespaces take along their
 interfaces and the processes inside.
 """
+import itertools
 import os
 import pathlib
 import shutil
@@ -57,7 +58,8 @@ class Bed:
     addresses = {'a': '10.9.0.1', 'b': '10.9.0.2'}
     seconds = 60  # for an exchange
     loses_frames = False
-    sniffer = None
+    sniffer = None  # a Capture of what goes over the wire
+    numbers = itertools.count()  # of namespaces, which are the machine's
 
     def __init__(self, uroce_run):
         self.uroce_run = pathlib.Path(uroce_run).resolve()
@@ -76,10 +78,12 @@ class Bed:
         self.remove()
 
     def remove(self):
+        if self.sniffer:
+            self.sniffer.discard()
         self.scratch.remove()
 
     def add_namespace(self, letter):
-        name = self.scratch.namespace(f'uroce-{letter}-{os.getpid()}')
+        name = self.scratch.namespace(f'uroce-{letter}-{os.getpid()}-{next(self.numbers)}')
         run(f'ip netns exec {name} sysctl -qw net.ipv6.conf.default.accept_dad=0')
         run(f'ip -n {name} link set lo up')
         return name
@@ -110,6 +114,9 @@ class Bed:
 
     def since(self, mark):
         return self.sniffer.since(mark) if self.sniffer else b''
+
+    def judge(self, info):
+        return self.sniffer.judge(info) if self.sniffer else 'nothing to capture'
 
     def excuse(self, failure, _server_end, _frames):
         """Why an exchange that failed may be tried again, or ''. `_frames`: a capture of it."""
@@ -172,17 +179,11 @@ def finish(processes, command, seconds):
     return outputs
 
 
-class Sniffer:
-    """Takes the RoCE frames of one interface down until it is stopped."""
+class Capture:
+    """Frames that `process` writes into the file `path`, until it is stopped."""
 
-    def __init__(self, inside, interface, path, frames_max=CAPTURED_MAX):
-        """`inside`: makes of a command one that runs where the interface is."""
-        self.path = pathlib.Path(path)
-        self.process = subprocess.Popen(
-            inside(['tcpdump', '-i', interface, '-w', self.path, '-U', '--immediate-mode',
-                    '-B', '65536', '-c', frames_max, '-s', '9216', '-Z', 'root', 'udp port 4791']),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for('tcpdump', lambda: self.path.exists() and self.size() >= PCAP_HEADER)
+    def __init__(self, process, path):
+        self.process, self.path = process, path
 
     def size(self):
         return self.path.stat().st_size
@@ -197,7 +198,9 @@ class Sniffer:
     def stop(self):
         time.sleep(0.5)
         self.process.terminate()
-        self.process.wait()
+        if self.process.wait() != 0:
+            raise Failed(f'{" ".join(map(str, self.process.args))} returned '
+                         f'{self.process.returncode}')
 
     def discard(self):
         self.process.kill()
@@ -217,6 +220,33 @@ class Sniffer:
         return decoded.strip().splitlines()[-1]
 
 
+class Sniffer(Capture):
+    """Takes the RoCE frames of one interface down."""
+
+    def __init__(self, inside, interface, path, frames_max=CAPTURED_MAX):
+        """`inside`: makes of a command one that runs where the interface is."""
+        super().__init__(subprocess.Popen(
+            inside(['tcpdump', '-i', interface, '-w', path, '-U', '--immediate-mode',
+                    '-B', '65536', '-c', frames_max, '-s', '9216', '-Z', 'root', 'udp port 4791']),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), pathlib.Path(path))
+        wait_for('tcpdump', lambda: self.path.exists() and self.size() >= PCAP_HEADER)
+
+
+class Tap(Capture):
+    """Joins the memifs at two sockets, and takes all their frames down. `command`: the program."""
+
+    def __init__(self, command, sockets, path):
+        super().__init__(subprocess.Popen([*command, path, str(CAPTURED_MAX), *sockets],
+                                          stdout=subprocess.PIPE, text=True), path)
+        if not self.process.stdout.readline():
+            self.discard()
+            raise Failed(f'{command} has ended before it was ready')
+
+    def discard(self):
+        super().discard()
+        self.process.stdout.close()
+
+
 class Veth(Bed):
     """A namespace for each end. The port is shared with the kernel: its addresses are ours."""
     title = 'veth, net_af_packet'
@@ -234,19 +264,11 @@ class Veth(Bed):
         self.sniffer = Sniffer(lambda command: self.inside('a', command), 'va',
                                self.folder / 'veth.pcap')
 
-    def remove(self):
-        if self.sniffer:
-            self.sniffer.discard()
-        super().remove()
-
     def namespace(self, end):
         return self.by_end[end]
 
     def port(self, end):
         return f'net_af_packet,iface=v{end}'
-
-    def judge(self, info):
-        return self.sniffer.judge(info)
 
 
 class Memif(Bed):
@@ -269,5 +291,20 @@ class Memif(Bed):
         return (f'net_memif,socket={self.socket(end)},'
                 f'address=10.9.0.{number}/24,address=fd00:9::{number}/64')
 
-    def judge(self, _info):
-        return 'nothing to capture'
+
+class TappedMemif(Memif):
+    """Each end has a memif of its own. A tap joins them, which is there before and after them."""
+    title = 'memif with a tap'
+    seconds = 2 * Memif.seconds  # three processes wait for the CPUs in turn
+
+    def __init__(self, uroce_run, memif_tap):
+        self.memif_tap = memif_tap
+        super().__init__(uroce_run)
+
+    def make(self):
+        super().make()
+        self.sniffer = Tap(self.inside('a', [self.memif_tap]), map(self.socket, 'ab'),
+                           self.folder / 'memif.pcap')
+
+    def socket(self, end):
+        return f'{self.folder}/{end}.sock'

@@ -99,7 +99,7 @@ class GuestBed(Bed):
         self.guest = None
 
     def remove(self):
-        for name, end in (('sniffer', 'discard'), ('guest', 'stop'), ('link', 'remove')):
+        for name, end in (('guest', 'stop'), ('link', 'remove')):
             if getattr(self, name, None):
                 getattr(getattr(self, name), end)()
         super().remove()

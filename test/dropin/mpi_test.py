@@ -3,8 +3,9 @@
 """Open MPI over UCX over our verbs, over veth and over memif: two ranks, each with a device of its
 own, check their data.
 
-  mpi_test.py UROCE-RUN UROCE-INFO COLLECTIVE.C
+  mpi_test.py UROCE-RUN UROCE-INFO MEMIF-TAP COLLECTIVE.C
 """
+import functools
 import os
 import subprocess
 import sys
@@ -77,12 +78,12 @@ BEDS = (OwnVeth, bed.Memif)
 
 
 def main():
-    uroce_run, info, source = sys.argv[1:]
+    uroce_run, info, memif_tap, source = sys.argv[1:]
     if reason := bed.cannot_run({'mpirun': 'openmpi-bin', 'mpicc': 'libopenmpi-dev'}):
         print(f'skipped: {reason}')
         return bed.SKIPPED
     wrong = 0
-    for kind in BEDS:
+    for kind in (*BEDS, functools.partial(bed.TappedMemif, memif_tap=memif_tap)):
         with kind(uroce_run) as one:
             start = time.monotonic()
             try:

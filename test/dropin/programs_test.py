@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distribution's RDMA programs, unmodified, between two processes over veth and over memif.
 
-  programs_test.py UROCE-RUN UROCE-INFO [SECONDS]
+  programs_test.py UROCE-RUN UROCE-INFO MEMIF-TAP [SECONDS]
 
-Each bed runs the core of the list, then others drawn by UROCE_SEED until its share of SECONDS
-(default 240; 0: all) is over. What went over the wire is judged afterwards.
+Each medium runs the core of the list, then others drawn by UROCE_SEED until its share of SECONDS
+(default 180; 0: all) is over. Over memif two programs meet directly or with a tap between them, as
+it is drawn for each exchange. What went over a wire is judged afterwards.
 """
+import collections
+import contextlib
+import functools
 import os
 import random
 import sys
@@ -35,18 +39,19 @@ def chosen(exchanges, draw):
     return core + rest
 
 
-def go(one, seconds, draw):
-    """How many exchanges went right, and the reports of those that did not."""
+def go(beds, seconds, draw):
+    """How many exchanges went right by bed, and the reports of those that did not."""
     ports = programs.TcpPorts()
-    exchanges = programs.pingpongs(ports, one.gids) + programs.perftests(ports, one.gids)
-    end, right, wrong = time.monotonic() + seconds, 0, []
+    exchanges = programs.pingpongs(ports, beds[0].gids) + programs.perftests(ports, beds[0].gids)
+    end, right, wrong = time.monotonic() + seconds, collections.Counter(), []
     for exchange in chosen(exchanges, draw):
         if seconds and time.monotonic() > end and not exchange.core:
             break
+        one = draw.choice(beds)
         start = time.monotonic()
         try:
             programs.carry_out(one, exchange)
-            right += 1
+            right[one] += 1
             print(f'ok: {one.title}: {exchange.title} ({time.monotonic() - start:.1f} s)',
                   flush=True)
         except bed.Failed as failure:
@@ -58,20 +63,25 @@ def go(one, seconds, draw):
 
 
 def main():
-    uroce_run, info = sys.argv[1:3]
-    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 240
+    uroce_run, info, memif_tap = sys.argv[1:4]
+    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 180
     if reason := bed.cannot_run({'ibv_rc_pingpong': 'ibverbs-utils', 'ib_send_lat': 'perftest'}):
         print(f'skipped: {reason}')
         return bed.SKIPPED
     seed = int(os.environ.get('UROCE_SEED', '1'))
     print(f'seed {seed}')
-    wrong, beds = [], (bed.Veth, bed.Memif)
-    for kind in beds:
-        with kind(uroce_run) as one:
-            look_at_device(one)
-            right, failures = go(one, seconds / len(beds), random.Random(seed))
+    tapped_memif = functools.partial(bed.TappedMemif, memif_tap=memif_tap)
+    wrong, media = [], ((bed.Veth,), (bed.Memif, tapped_memif))
+    for kinds in media:
+        with contextlib.ExitStack() as stack:
+            beds = [stack.enter_context(kind(uroce_run)) for kind in kinds]
+            for one in beds:
+                look_at_device(one)
+            right, failures = go(beds, seconds / len(media), random.Random(seed))
             wrong += failures
-            print(f'{one.title}: {right} exchanges went right; {one.judge(info)}', flush=True)
+            for one in beds:
+                print(f'{one.title}: {right[one]} exchanges went right; {one.judge(info)}',
+                      flush=True)
     for title in wrong:
         print(f'failed: {title}')
     return 1 if wrong else 0

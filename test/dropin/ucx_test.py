@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ucx_perftest, unmodified, on UCX's transports rc_verbs and ud_verbs, over veth and over memif.
 
-  ucx_test.py UROCE-RUN UROCE-INFO
+  ucx_test.py UROCE-RUN UROCE-INFO MEMIF-TAP
 """
 import dataclasses
+import functools
 import re
 import sys
 import time
@@ -114,12 +115,12 @@ def go(one):
 
 
 def main():
-    uroce_run, info = sys.argv[1:]
+    uroce_run, info, memif_tap = sys.argv[1:]
     if reason := bed.cannot_run({'ucx_perftest': 'ucx-utils'}):
         print(f'skipped: {reason}')
         return bed.SKIPPED
     wrong = []
-    for kind in (bed.Veth, bed.Memif):
+    for kind in (bed.Veth, functools.partial(bed.TappedMemif, memif_tap=memif_tap)):
         with kind(uroce_run) as one:
             wrong += go(one)
             print(f'{one.title}: {one.judge(info)}', flush=True)
