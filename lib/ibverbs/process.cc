@@ -140,10 +140,14 @@ int Process::device_count() {
   return settle();
 }
 
+// The child of a fork goes by what its parent saw: libnl has locks of its own, which another thread
+// may have held then.
 DeviceDescription Process::describe(uint32_t index) {
   const std::lock_guard guard(lock_);
-  return settle() > static_cast<int>(index) ? describe_device(**settings_, index)
-                                            : DeviceDescription{};
+  if (settle() <= static_cast<int>(index)) return {};
+  const auto seen = described_.find(index);
+  if (has_lost_engines() && seen != described_.end()) return seen->second;
+  return described_[index] = describe_device(**settings_, index);
 }
 
 device::Device* Process::running(uint32_t index) {

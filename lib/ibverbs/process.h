@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,9 +66,10 @@ class Process final : public Runtime {
   absl::Status open();
   void run();
 
-  std::mutex lock_;  // the next five
+  std::mutex lock_;  // the next six
   std::optional<absl::StatusOr<config::Settings>> settings_;
-  std::optional<int> started_;  // 0 or a negative errno
+  std::optional<int> started_;                       // 0 or a negative errno
+  std::map<uint32_t, DeviceDescription> described_;  // as each was seen last
   bool child_told_ = false;
   pthread_t thread_{};
   std::promise<absl::Status> opened_;

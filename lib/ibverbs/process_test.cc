@@ -7,6 +7,7 @@
 #include <infiniband/verbs.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -235,6 +236,23 @@ void use_what_is_inherited(Qp& qp, ibv_comp_channel* channel) {
 
 TEST(ProcessDeathTest, WhatAChildInheritsAnswersAtOnce) {
   EXPECT_EXIT(what_a_child_inherits_answers_at_once(), testing::ExitedWithCode(7), "");
+}
+
+[[noreturn]] void a_child_describes_its_device_as_its_parent_saw_it() {
+  configure("--port net_af_packet,iface=lo");
+  const DeviceDescription seen = Process::instance().describe(0);
+  engines_stayed_behind = true;
+  const rlimit none{};
+  setrlimit(RLIMIT_NOFILE, &none);  // the kernel cannot be asked
+  const DeviceDescription known = Process::instance().describe(0);
+  must(known.port.frame_bytes_max == seen.port.frame_bytes_max, "its frames");
+  must(known.port.kernel_if_index == seen.port.kernel_if_index, "its interface");
+  _exit(0);
+}
+
+TEST(ProcessDeathTest, AChildDescribesItsDeviceAsItsParentSawIt) {
+  EXPECT_EXIT(a_child_describes_its_device_as_its_parent_saw_it(), testing::ExitedWithCode(0),
+              "^$");
 }
 
 [[noreturn]] void a_fork_before_the_start_leaves_both_free_to_start() {
