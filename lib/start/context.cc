@@ -192,13 +192,13 @@ uint32_t Context::turn_all(Time* next, Duration patience) {
   if (settings_.mode == config::DriveMode::kWorker) return 0;
   nic::take_lcore_identity();
   const bool shared = settings_.mode == config::DriveMode::kShared;
-  Time now = clock_.now();
-  const Time end = now + patience;
+  const Time begin = clock_.now();
   uint32_t moved = 0;
   for (auto& unit : units_) {
     for (auto& loop : unit->loops()) {
-      if (shared && !take(loop->seat(), end)) continue;
-      if (patience > Duration(0)) now = clock_.now();       // it may have waited
+      if (shared && !take(loop->seat(), begin + patience)) continue;
+      // Others may have run turns since `begin`.
+      const Time now = shared ? clock_.now() : begin;
       if (!turns_ended_.load(std::memory_order_relaxed)) {  // the seat orders it
         moved += loop->turn(now);
         if (next != nullptr) *next = std::min(*next, loop->seat().engine().poll_timeout());

@@ -10,7 +10,8 @@ Loop::Loop(engine::EngineSeat& seat, nic::Queue& queue, HandoffMesh& mesh, uint3
 
 uint32_t Loop::turn(Time now) {
   seat_.epoch().begin_turn(seat_.mode() == engine::DriveMode::kInlineExclusive);
-  notice_gap(now);
+  now = times_.begin(now);
+  notice_gap(times_.gap());
   uint32_t moved = receive(now);
   if (mesh_.engines() > 1) moved += receive_handed(now);
   run_commands(now);
@@ -23,20 +24,16 @@ uint32_t Loop::turn(Time now) {
 }
 
 // The host may have stolen the core for a while: no peer is to blame for that.
-void Loop::notice_gap(Time now) {
-  if (last_turn_ != kNever) {
-    const Duration gap = now - last_turn_;
-    const auto ns = static_cast<uint64_t>(gap.count());
-    if (ns > counters_.turn_ns_max.value()) {
-      counters_.turn_ns_max.add(ns - counters_.turn_ns_max.value());
-    }
-    // Below a microsecond no timeout can be a quarter gone; do not even ask.
-    if (gap > Duration(1000) && gap > engine_.shortest_armed_timeout() / 4) {
-      engine_.handle_clock_gap(gap);
-      ++counters_.clock_gaps;
-    }
+void Loop::notice_gap(Duration gap) {
+  const auto ns = static_cast<uint64_t>(gap.count());
+  if (ns > counters_.turn_ns_max.value()) {
+    counters_.turn_ns_max.add(ns - counters_.turn_ns_max.value());
   }
-  last_turn_ = now;
+  // Below a microsecond no timeout can be a quarter gone; do not even ask.
+  if (gap > Duration(1000) && gap > engine_.shortest_armed_timeout() / 4) {
+    engine_.handle_clock_gap(gap);
+    ++counters_.clock_gaps;
+  }
 }
 
 uint32_t Loop::receive(Time now) {

@@ -10,6 +10,7 @@
 #include "engine/seat.h"
 #include "nic/queue.h"
 #include "worker/handoff_mesh.h"
+#include "worker/turn_times.h"
 
 namespace uroce::worker {
 
@@ -44,7 +45,7 @@ class Loop {
   static constexpr uint32_t kBurstsPerTurn = 4;
   static constexpr uint32_t kCommandsPerTurn = 8;
 
-  void notice_gap(Time now);
+  void notice_gap(Duration gap);
   uint32_t receive(Time now);
   uint32_t receive_handed(Time now);
   void hand_off();
@@ -56,7 +57,7 @@ class Loop {
   nic::Queue& queue_;
   HandoffMesh& mesh_;
   const uint32_t index_;
-  Time last_turn_ = kNever;
+  TurnTimes times_;
   LoopCounters counters_;
   std::array<RxFrame, nic::kBurst> frames_;
 };
