@@ -10,7 +10,6 @@ import os
 import pathlib
 import random
 import sys
-import tempfile
 
 import bed
 import guest_bed
@@ -18,6 +17,7 @@ import interop_matrix
 import interop_table
 import mpi_test
 from interop_runner import Runner
+from scratch import Scratch
 
 sys.path.insert(0, str(pathlib.Path(guest_bed.guest.__file__).parent))
 import image  # noqa: E402
@@ -116,8 +116,8 @@ def arguments():
 
 def run(options):
     skipped = 0
-    with tempfile.TemporaryDirectory(prefix='uroce-interop-') as folder:
-        this = Run(options, pathlib.Path(folder))
+    with Scratch() as scratch:
+        this = Run(options, scratch.folder('uroce-interop-'))
         if options.peer != RXE:
             this.among_ourselves()
         try:

@@ -134,11 +134,9 @@ def main():
         return SKIPPED
     seed = os.environ.get('UROCE_SEED', '1')
     print(f'seed {seed}', flush=True)
-    scratch, pages = Scratch(), Scratch()
-    lacking = () if reserve_pages(pages) else ('2 MiB pages',)
-    ran, ended, said = run(library, scratch.folder('uroce-pyverbs-'), seed)
-    scratch.remove()
-    pages.remove()
+    with Scratch() as pages, Scratch() as scratch:
+        lacking = () if reserve_pages(pages) else ('2 MiB pages',)
+        ran, ended, said = run(library, scratch.folder('uroce-pyverbs-'), seed)
     for what in lacking:
         print(f'no {what} to be had here (root can): the tests that need them are skipped')
     listed = pyverbs_ratchet.read(LIST.read_text()) if LIST.exists() else {}

@@ -34,6 +34,12 @@ class Scratch:
         self.keeper = subprocess.Popen(['sh', '-c', KEEPER], stdin=subprocess.PIPE, text=True,
                                        stdout=subprocess.PIPE, start_new_session=True)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
     def make(self, make, remove):
         """By two shell commands, each in one line."""
         self.keeper.stdin.write(f'{make}\n{remove}\n')

@@ -64,24 +64,21 @@ class NothingIsLeft(unittest.TestCase):
     def test_by_a_signal_to_its_group(self):
         self.after(lambda process: os.killpg(process.pid, signal.SIGKILL))
 
-    def test_by_its_own_word(self):
-        one = Scratch()
-        folder = one.folder('uroce-scratch-')
-        one.namespace(self.name)
-        one.remove()
+    def test_when_it_says_so(self):
+        with Scratch() as one:
+            folder = one.folder('uroce-scratch-')
+            one.namespace(self.name)
+            self.assertTrue(folder.is_dir())
         self.assertFalse(folder.exists())
         self.assertNotIn(self.name, namespaces())
 
     def test_but_what_is_of_others(self):
-        one, other = Scratch(), Scratch()
-        try:
+        with Scratch() as one, Scratch() as other:
             one.namespace(self.name)
             with self.assertRaises(OSError):
                 other.namespace(self.name)
             other.remove()
             self.assertIn(self.name, namespaces())
-        finally:
-            one.remove()
 
 
 if __name__ == '__main__':

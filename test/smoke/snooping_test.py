@@ -14,11 +14,9 @@ IGMPv2 (which our side falls back to) and MLDv2, at the same time.
 import collections
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -129,8 +127,8 @@ class Run(threading.Thread):
     def run(self):
         start = time.monotonic()
         try:
-            with tempfile.TemporaryDirectory(prefix='uroce-snooping-') as folder:
-                self.folder = pathlib.Path(folder)
+            with Scratch() as scratch:
+                self.folder = scratch.folder('uroce-snooping-')
                 self.network = Network(self.case)
                 try:
                     self.story()

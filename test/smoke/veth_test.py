@@ -11,11 +11,9 @@ the wire, those of our own IPv6 addresses too; and what the bridge saw decodes.
 """
 import collections
 import os
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 from scratch import Scratch
@@ -128,8 +126,8 @@ class Run:
 
     def go(self):
         start = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix='uroce-veth-') as folder:
-            self.folder = pathlib.Path(folder)
+        with Scratch() as scratch:
+            self.folder = scratch.folder('uroce-veth-')
             self.network = Network(self.shared)
             try:
                 self.macs = {letter: self.network.mac(letter) for letter, _ in ENDS.values()}
