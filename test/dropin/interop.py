@@ -16,6 +16,7 @@ import guest_bed
 import interop_matrix
 import interop_table
 import mpi_test
+import programs
 from interop_runner import Runner
 from scratch import Scratch
 
@@ -131,9 +132,7 @@ def run(options):
         return 2
     wrong = [row.title for (row, _), (right, _) in this.results.items() if not right]
     print(f'{len(this.results)} exchanges, {len(wrong)} failed')
-    for title in wrong:
-        print(f'failed: {title}')
-    return 1 if wrong else skipped
+    return programs.tell(wrong) or skipped
 
 
 def main():

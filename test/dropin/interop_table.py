@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+import bed
 import programs
 
 FAILED, NOT_TRIED = '**failed**', 'not tried'
@@ -11,8 +12,9 @@ HEAD = """# Whom unmodified programs talk to
 
 Programs of Debian 12 on our [drop-in library](dropin.md), and one of ours, against themselves on
 uroce and on Linux's soft-RoCE. Made by `./run interop`, which needs root; {right} of {tried}
-exchanges went right. Every frame of them is looked at: no ICRC may be wrong for `uroce-info
-decode`, no packet malformed for tshark.
+exchanges went right. It captures what goes over the veth (the first {captured:,} frames) and to
+and from soft-RoCE (all), and fails for a wrong ICRC (`uroce-info decode`) or a packet that tshark
+finds malformed; what goes over a memif is captured in the test run.
 
 The figures are what the client printed, of a few rounds: they show that something was measured,
 not how fast anything is.
@@ -89,4 +91,5 @@ def page(tables, results, old=''):
             lines.append(f'| {row.title} | {" | ".join(cells)} |\n')
     tried = [cell for cell in every if cell != NOT_TRIED]
     right = [cell for cell in tried if cell != FAILED]
-    return HEAD.format(right=len(right), tried=len(tried)) + ''.join(lines)
+    head = HEAD.format(right=len(right), tried=len(tried), captured=bed.CAPTURED_MAX)
+    return head + ''.join(lines)

@@ -30,7 +30,6 @@ class OwnedMemif(bed.Memif):
         if re.findall(r'pid=(\d+)', listed) != [str(talk.processes[talk.victim].pid)]:
             raise bed.Failed(f'it is not the {talk.victim} that has the socket:\n{listed}')
 
-
     def next_exchange(self, ports, name):
         """perftest's programs start their devices when they have met, so either one may have it."""
         return programs.perftest(ports, name, self.gids[4])

@@ -33,7 +33,7 @@ def exchanges(ports, gid):
 
 def go(one):
     """Reports of what went wrong."""
-    wrong = []
+    wrong, one.seconds = [], SECONDS
     for exchange in map(bound, exchanges(programs.TcpPorts(), one.gids[4])):
         start = time.monotonic()
         try:
@@ -51,15 +51,7 @@ def main():
     if reason := bed.cannot_run({'ibv_rc_pingpong': 'ibverbs-utils', 'ib_send_bw': 'perftest'}):
         print(f'skipped: {reason}')
         return bed.SKIPPED
-    wrong = []
-    for kind in (bed.Veth, bed.Memif):
-        with kind(uroce_run) as one:
-            one.seconds = SECONDS
-            wrong += go(one)
-            print(f'{one.title}: {one.judge(info)}', flush=True)
-    for title in wrong:
-        print(f'failed: {title}')
-    return 1 if wrong else 0
+    return programs.try_beds([lambda: bed.Veth(uroce_run), lambda: bed.Memif(uroce_run)], info, go)
 
 
 if __name__ == '__main__':

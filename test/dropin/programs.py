@@ -39,6 +39,24 @@ def carry_out(one, exchange):
         one.exchange(exchange)
 
 
+def tell(wrong):
+    """Says once more what went wrong. The exit status of the test."""
+    for title in wrong:
+        print(f'failed: {title}')
+    return 1 if wrong else 0
+
+
+def try_beds(beds, info, go):
+    """go(bed): reports of what went wrong on it. What went over its wire is judged afterwards. The
+    exit status of the test."""
+    wrong = []
+    for make in beds:
+        with make() as one:
+            wrong += go(one)
+            print(f'{one.title}: {one.judge(info)}', flush=True)
+    return tell(wrong)
+
+
 # TCP ports are never used twice, so no connection of an earlier exchange is in the way.
 class TcpPorts:
     def __init__(self):

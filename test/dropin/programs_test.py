@@ -82,9 +82,7 @@ def main():
             for one in beds:
                 print(f'{one.title}: {right[one]} exchanges went right; {one.judge(info)}',
                       flush=True)
-    for title in wrong:
-        print(f'failed: {title}')
-    return 1 if wrong else 0
+    return programs.tell(wrong)
 
 
 if __name__ == '__main__':

@@ -80,9 +80,7 @@ def main():
     with bed.Veth(uroce_run) as veth, bed.Memif(uroce_run) as memif, BesideMemif(memif) as beside:
         wrong = go([veth, memif, beside])
         print(f'{veth.title}: {veth.judge(info)}', flush=True)
-    for failure in wrong:
-        print(f'failed: {failure}')
-    return 1 if wrong else 0
+    return programs.tell(wrong)
 
 
 if __name__ == '__main__':

@@ -5,7 +5,6 @@
   ucx_test.py UROCE-RUN UROCE-INFO MEMIF-TAP
 """
 import dataclasses
-import functools
 import re
 import sys
 import time
@@ -119,14 +118,8 @@ def main():
     if reason := bed.cannot_run({'ucx_perftest': 'ucx-utils'}):
         print(f'skipped: {reason}')
         return bed.SKIPPED
-    wrong = []
-    for kind in (bed.Veth, functools.partial(bed.TappedMemif, memif_tap=memif_tap)):
-        with kind(uroce_run) as one:
-            wrong += go(one)
-            print(f'{one.title}: {one.judge(info)}', flush=True)
-    for title in wrong:
-        print(f'failed: {title}')
-    return 1 if wrong else 0
+    return programs.try_beds([lambda: bed.Veth(uroce_run),
+                              lambda: bed.TappedMemif(uroce_run, memif_tap)], info, go)
 
 
 if __name__ == '__main__':
