@@ -16,8 +16,9 @@ SECONDS = 30
 # Makes a folder and a namespace, whose name it is given, with a process inside that hears of no
 # signal to its group; tells both, and waits for a line to end.
 TEST = '''
-import subprocess, sys
+import signal, subprocess, sys
 from scratch import Scratch
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored below nohup
 one = Scratch()
 folder = one.folder('uroce-scratch-')
 name = one.namespace(sys.argv[1])
