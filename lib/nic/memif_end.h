@@ -12,7 +12,7 @@
 
 namespace uroce::nic {
 
-// Whether a server listens at the socket file `path`. Waits up to 200 ms for its greeting.
+// Whether a server listens at the socket file `path`. Waits up to 10 s for its greeting.
 bool memif_server_listens(const std::string& path);
 
 // Others who choose in the same directories wait as long as this lives: until the ports have

@@ -47,7 +47,7 @@ std::string missing_vdevs() {
   }
   if (names.empty()) return "";
   return "EAL could not make the vdev " + absl::StrJoin(names, ", ") +
-         ": its own words are above, more with --log-level=8 before --";
+         ": its own words are above; check the keys";
 }
 
 std::string port_names() {
@@ -81,7 +81,6 @@ std::string server_socket_of(const std::string& driver, const std::string& devar
   return driver == "net_memif" && client && file ? socket : "";
 }
 
-constexpr auto kRestartInterval = std::chrono::milliseconds(500);  // a handshake takes a few
 constexpr auto kMemifServerWait = std::chrono::seconds(2);
 constexpr uint64_t kUdpHashes = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
 constexpr uint64_t kRxOffloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
@@ -301,6 +300,7 @@ absl::Status Port::start() {
             : absl::StrFormat("port %s: it does not start: %s", name_, rte_strerror(-result)));
   }
   open_ = started_ = true;
+  restart_pace_.started(std::chrono::steady_clock::now());
   if (!config_.promiscuous) return absl::OkStatus();
   const int result = rte_eth_promiscuous_enable(port_id_);
   if (result == 0) return absl::OkStatus();
@@ -309,12 +309,16 @@ absl::Status Port::start() {
 }
 
 bool Port::can_reconnect() {
-  const auto now = std::chrono::steady_clock::now();
-  if (server_socket_.empty() || now < next_restart_) return false;
+  if (server_socket_.empty()) return false;
   rte_eth_link link{};
   rte_eth_link_get_nowait(port_id_, &link);
-  if (started_ && link.link_status == RTE_ETH_LINK_UP) return false;
-  next_restart_ = now + kRestartInterval;
+  if (started_ && link.link_status == RTE_ETH_LINK_UP) {
+    restart_pace_.connected();
+    return false;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!restart_pace_.due(now)) return false;
+  restart_pace_.looked(now);
   return memif_server_listens(server_socket_);
 }
 
@@ -323,6 +327,7 @@ bool Port::restart() {
     between_handlers(driver_, [this] { rte_eth_dev_stop(port_id_); });
   }
   started_ = rte_eth_dev_start(port_id_) == 0;
+  restart_pace_.started(std::chrono::steady_clock::now());
   return started_;
 }
 

@@ -3,7 +3,6 @@
 #ifndef UROCE_NIC_PORT_H
 #define UROCE_NIC_PORT_H
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +19,7 @@
 #include "nic/port_config.h"
 #include "nic/port_guard.h"
 #include "nic/queue.h"
+#include "nic/restart_pace.h"
 
 struct rte_mempool;
 struct rte_eth_dev_info;
@@ -110,7 +110,7 @@ class Port final : public device::PortOps {
   bool open_ = false;
   bool started_ = false;       // differs after a restart that failed
   std::string server_socket_;  // of a memif client, where a lost server may come back
-  std::chrono::steady_clock::time_point next_restart_{};
+  RestartPace restart_pace_;
   bool met_peer_ = false;  // the link has been up
   bool warned_numa_ = false;
   rte_mempool* pool_ = nullptr;
