@@ -21,8 +21,11 @@ int check(const ibv_context* context, const ibv_cq_init_attr_ex& attr) {
   constexpr uint32_t kFlags =
       IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
   if ((attr.comp_mask & ~kMasks) != 0) return -EINVAL;
-  if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 && (attr.flags & ~kFlags) != 0) {
-    return -EINVAL;
+  if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0) {
+    if ((attr.flags & ~kFlags) != 0) return -EINVAL;
+    // A completion says that its work request's memory and slot are the program's again: none may
+    // be lost without a word.
+    if ((attr.flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0) return -EOPNOTSUPP;
   }
   if ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 &&
       (attr.parent_domain == nullptr || of(attr.parent_domain).parent == nullptr)) {

@@ -107,6 +107,12 @@ TEST_F(CqTest, OfOneThreadHasNoLock) {
   EXPECT_EQ(create_ex(0, 1 << 2), nullptr);
 }
 
+TEST_F(CqTest, LosesNoCompletionOnDemand) {
+  errno = 0;
+  EXPECT_EQ(create_ex(0, IBV_CQ_INIT_ATTR_MASK_FLAGS, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
 TEST_F(CqTest, KeepsItsParentDomain) {
   ibv_parent_domain_init_attr attr{};
   attr.pd = pd_;
