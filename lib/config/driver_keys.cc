@@ -23,6 +23,11 @@ constexpr std::string_view kPcap[] = {"iface",       "rx_pcap",  "tx_pcap",     
 constexpr std::string_view kXdp[] = {"iface", "start_queue", "queue_count", "busy_budget"};
 constexpr std::string_view kNull[] = {"size", "copy", "no-rx"};
 
+// Of all drivers: those whose values are numbers. What is none is a 0 to most of them.
+constexpr std::string_view kNumbers[] = {
+    "qpairs", "blocksz",     "framesz",     "framecnt",    "qdisc_bypass", "id",   "bsize",
+    "rsize",  "start_queue", "queue_count", "busy_budget", "size",         "copy", "no-rx"};
+
 // A port is made by the driver whose name its own begins with.
 struct Driver {
   std::string_view name;
@@ -31,6 +36,12 @@ struct Driver {
 constexpr Driver kDrivers[] = {
     {"net_af_packet", kAfPacket}, {"net_memif", kMemif}, {"net_tap", kTap},
     {"net_pcap", kPcap},          {"net_af_xdp", kXdp},  {"net_null", kNull}};
+
+bool is_number(std::string_view value) {
+  constexpr size_t kDigitsMax = 9;
+  return !value.empty() && value.size() <= kDigitsMax &&
+         value.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 bool has(const Driver& driver, std::string_view key) {
   return std::ranges::find(driver.keys, key) != driver.keys.end();
@@ -80,7 +91,7 @@ absl::Status check_driver_keys(const PortSettings& port) {
   const auto* const driver = std::ranges::find_if(
       kDrivers, [&](const Driver& candidate) { return port.name.starts_with(candidate.name); });
   absl::Status status = absl::OkStatus();
-  for_each(port.driver_arguments, [&](std::string_view key, std::string_view) {
+  for_each(port.driver_arguments, [&](std::string_view key, std::string_view value) {
     if (driver == std::end(kDrivers)) {
       status = absl::InvalidArgumentError(absl::StrFormat(
           "port %s: no driver of this name has a key '%s': call the port %s…, or leave it out",
@@ -90,6 +101,10 @@ absl::Status check_driver_keys(const PortSettings& port) {
       status = absl::InvalidArgumentError(absl::StrFormat(
           "port %s: %s", quotable(port.name),
           unknown_word(absl::StrFormat("key of driver %s", driver->name), key, driver->keys)));
+    } else if (std::ranges::find(kNumbers, key) != std::end(kNumbers) && !is_number(value)) {
+      status = absl::InvalidArgumentError(
+          absl::StrFormat("port %s: %s=%s: give a number of at most nine digits",
+                          quotable(port.name), key, quotable(value)));
     }
     return status.ok();
   });

@@ -60,5 +60,16 @@ TEST(DriverKeys, AValueIsGivenOnceAndCannotCarryFurtherArguments) {
   EXPECT_EQ(port.driver_arguments, "");
 }
 
+TEST(DriverKeys, ANumberIsOne) {
+  for (const char* value : {"x", "-1", "12k", "0x10", "1234567890"}) {
+    const std::string port =
+        std::string("net_memif0,socket=/run/m,address=10.0.0.1/24,id=") + value;
+    EXPECT_EQ(
+        parse({"--port", port.c_str()}).status().message(),
+        std::string("port net_memif0: id=") + value + ": give a number of at most nine digits");
+  }
+  EXPECT_TRUE(parse({"--port", "net_memif0,socket=/run/m,address=10.0.0.1/24,id=7"}).ok());
+}
+
 }  // namespace
 }  // namespace uroce::config

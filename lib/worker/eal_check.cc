@@ -19,6 +19,8 @@
 namespace uroce::worker {
 namespace {
 
+constexpr const char* kCpus = "/sys/devices/system/cpu";
+
 // What DPDK 22.11 knows.
 constexpr char kShortOptions[] = ":a:b:c:d:hl:m:n:r:s:vS:";
 constexpr const char* kWithValue[] = {
@@ -117,7 +119,7 @@ absl::Status check_memory(const Reading& reading) {
 }
 
 bool cpu_exists(const std::string& number) {
-  const std::string path = "/sys/devices/system/cpu/cpu" + number;
+  const std::string path = kCpus + ("/cpu" + number);
   return access(path.c_str(), F_OK) == 0;
 }
 
@@ -147,13 +149,17 @@ std::optional<std::string> missing_cpu(std::string_view list) {
 }
 
 absl::Status check_cpus(const Reading& reading) {
+  if (access(kCpus, F_OK) != 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "EAL finds the machine's CPUs in %s, which is not here: mount -t sysfs sysfs /sys", kCpus));
+  }
   for (const char* name : {"l", "lcores"}) {
     const Given* cores = find(reading, name);
     if (cores == nullptr) continue;
     const auto missing = missing_cpu(cores->value);
     if (!missing) continue;
     std::string there;
-    std::ifstream("/sys/devices/system/cpu/possible") >> there;
+    std::ifstream(std::string(kCpus) + "/possible") >> there;
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s %s: there is no CPU %s here, the machine has %s",
         cores->name == "l" ? "-l" : "--lcores", quotable(cores->value), quotable(*missing), there));

@@ -3,6 +3,11 @@
 #include "worker/eal_check.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 namespace uroce::worker {
 namespace {
@@ -41,6 +46,24 @@ TEST(EalCheck, NamesACpuThatIsNotThere) {
   EXPECT_EQ(error_of({"-l", "0-9999"}).substr(0, 39), "-l 0-9999: there is no CPU 9999 here, t");
   EXPECT_EQ(error_of({"--lcores=(1,2)@(0,9999)"}).substr(0, 52),
             "--lcores (1,2)@(0,9999): there is no CPU 9999 here, ");
+}
+
+// In a process of its own, which alone sees it.
+[[noreturn]] void check_without_sys() {
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", "/sys", "tmpfs", 0, nullptr) != 0) {
+    std::fprintf(stderr, "no root\n");
+  } else {
+    std::fprintf(stderr, "%s\n", error_of({"-l", "0"}).c_str());
+  }
+  _exit(0);
+}
+
+TEST(EalCheck, NamesWhatAChrootLacks) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to hide /sys";
+  EXPECT_EXIT(check_without_sys(), testing::ExitedWithCode(0),
+              "^EAL finds the machine's CPUs in /sys/devices/system/cpu, which is not here: mount "
+              "-t sysfs sysfs /sys\n$");
 }
 
 TEST(EalCheck, NamesWhatAVdevLacks) {
