@@ -5,6 +5,7 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 
 #include "base/quotable.h"
@@ -24,9 +25,10 @@ constexpr std::string_view kXdp[] = {"iface", "start_queue", "queue_count", "bus
 constexpr std::string_view kNull[] = {"size", "copy", "no-rx"};
 
 // Of all drivers: those whose values are numbers. What is none is a 0 to most of them.
-constexpr std::string_view kNumbers[] = {
-    "qpairs", "blocksz",     "framesz",     "framecnt",    "qdisc_bypass", "id",   "bsize",
-    "rsize",  "start_queue", "queue_count", "busy_budget", "size",         "copy", "no-rx"};
+constexpr std::string_view kNumbers[] = {"qpairs",       "blocksz",     "framesz",     "framecnt",
+                                         "qdisc_bypass", "id",          "bsize",       "rsize",
+                                         "start_queue",  "queue_count", "busy_budget", "size",
+                                         "copy",         "no-rx",       "infinite_rx", "phy_mac"};
 
 // A port is made by the driver whose name its own begins with.
 struct Driver {
@@ -38,9 +40,9 @@ constexpr Driver kDrivers[] = {
     {"net_pcap", kPcap},          {"net_af_xdp", kXdp},  {"net_null", kNull}};
 
 bool is_number(std::string_view value) {
-  constexpr size_t kDigitsMax = 9;
-  return !value.empty() && value.size() <= kDigitsMax &&
-         value.find_first_not_of("0123456789") == std::string_view::npos;
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc{} && end == value.data() + value.size();
 }
 
 bool has(const Driver& driver, std::string_view key) {
@@ -103,8 +105,8 @@ absl::Status check_driver_keys(const PortSettings& port) {
           unknown_word(absl::StrFormat("key of driver %s", driver->name), key, driver->keys)));
     } else if (std::ranges::find(kNumbers, key) != std::end(kNumbers) && !is_number(value)) {
       status = absl::InvalidArgumentError(
-          absl::StrFormat("port %s: %s=%s: give a number of at most nine digits",
-                          quotable(port.name), key, quotable(value)));
+          absl::StrFormat("port %s: %s=%s: give a number from 0 to 4294967295", quotable(port.name),
+                          key, quotable(value)));
     }
     return status.ok();
   });

@@ -195,7 +195,7 @@ int Process::start_once() {
   const absl::Status status = spawn();
   started_ = status.ok() ? 0 : -EIO;
   if (status.ok()) {
-    on_exit([](int, void*) { instance().finish(); }, nullptr);
+    std::atexit([] { instance().finish(); });
   } else {
     log(LogLevel::kError, absl::StrFormat("the RDMA device cannot start: %s", status.message()));
   }

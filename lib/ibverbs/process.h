@@ -44,7 +44,7 @@ class Process final : public Runtime {
   // Returns when every turn that was under way has ended (start::Context::await_turns()).
   void await_turns();
 
-  // The end, once, by on_exit() in the process that started: what is owed to peers goes out, the
+  // The end, once, by atexit() in the process that started: what is owed to peers goes out, the
   // thread stops, ports are closed. Afterwards calls do no harm, and move nothing.
   void finish();
 

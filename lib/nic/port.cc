@@ -327,7 +327,7 @@ bool Port::restart() {
     between_handlers(driver_, [this] { rte_eth_dev_stop(port_id_); });
   }
   started_ = rte_eth_dev_start(port_id_) == 0;
-  restart_pace_.started(std::chrono::steady_clock::now());
+  if (started_) restart_pace_.started(std::chrono::steady_clock::now());
   return started_;
 }
 

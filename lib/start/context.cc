@@ -148,23 +148,19 @@ absl::Status Context::start_devices() {
   return absl::OkStatus();
 }
 
-// On the control thread. An exclusive device is only looked at by the thread that drives it; no
-// other thread that drives engines ever has to ask the kernel.
+// On the control thread. An inline device is only looked at by the thread that drives it.
 void Context::look_at_ports() {
-  const bool exclusive = settings_.mode == config::DriveMode::kInline;
+  const bool worker = settings_.mode == config::DriveMode::kWorker;
   for (auto& unit : units_) {
     unit->port().calibrate_clock();
     unit->port().look_at_progress();
     if (settings_.mode == config::DriveMode::kShared) reconnect(*unit);
     const bool link = unit->link_watch().changed();
     const bool addresses = unit->address_watch().changed();
-    if (exclusive) {
-      if (link || addresses) ports_changed_.store(true, std::memory_order_release);
-      continue;
-    }
-    if (link) unit->device().refresh_link();
+    if (worker && link) unit->device().refresh_link();
     unit->rescan_due = unit->rescan_due || addresses;
-    if (unit->rescan_due) unit->rescan_due = unit->device().rescan_addresses() != 0;
+    if (worker && unit->rescan_due) unit->rescan_due = unit->device().rescan_addresses() != 0;
+    if (!worker && (link || addresses)) ports_changed_.store(true, std::memory_order_release);
   }
 }
 

@@ -80,7 +80,7 @@ class Context {
   std::vector<std::unique_ptr<Unit>> units_;
   std::unique_ptr<worker::ControlThread> control_;
   std::vector<std::unique_ptr<worker::Worker>> workers_;
-  // Exclusive: the control thread saw a link or kernel addresses change; the next poll looks.
+  // Inline modes: the control thread saw a link or kernel addresses change; the next poll looks.
   std::atomic<bool> ports_changed_{false};
   std::atomic<bool> turns_ended_{false};  // leave(): engines are driven no more
   bool stopped_ = false;

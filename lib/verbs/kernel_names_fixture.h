@@ -108,7 +108,7 @@
 // How many names compile, link and are something.
 static inline int uroce_kernel_names(void) {
   typedef void (*Call)(void);
-#define UROCE_CALL(name) (Call) name,
+#define UROCE_CALL(name) (Call)(name),
   const Call calls[] = {UROCE_KERNEL_CALLS(UROCE_CALL)};
 #undef UROCE_CALL
 #define UROCE_SIZE(name) sizeof(name),

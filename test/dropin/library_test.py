@@ -59,11 +59,6 @@ class File(unittest.TestCase):
         self.assertNotIn('STATIC_TLS', self.dynamic)  # the room for that may be used up
 
 
-    def test_destroys_nothing_at_exit(self):
-        # A handler of a signal that came in the middle of malloc() may call exit().
-        self.assertNotIn('__cxa_atexit', output('nm', '-D', LIBRARY)[1])
-
-
 class Guest(unittest.TestCase):
     def test_loading_and_listing_start_nothing(self):
         os.environ['UROCE_OPTIONS'] = ENVIRONMENT['UROCE_OPTIONS']
