@@ -341,7 +341,9 @@ TEST_F(ReportSources, ARouterThatLosesEveryOtherReportKnowsTheFilterInTheEnd) {
       while (host.poll_timeout() <= until) {
         now = std::max(now, host.poll_timeout());
         const Report report = take(host, now);
-        if (report.empty() || (lost = !lost)) continue;
+        if (report.empty()) continue;
+        lost = !lost;
+        if (lost) continue;
         for (const Record& record : report) router.hear(record);
       }
       now = until;

@@ -293,7 +293,7 @@ void Context::run_until_quiet(Duration limit) {
   for (const auto& unit : units_) {
     for (const auto& loop : unit->loops()) counters.push_back(&loop->counters());
   }
-  worker::Quiet quiet(std::move(counters));
+  worker::Quiet quiet(counters);
   const Time end = clock_.now() + limit;
   while (!(quiet.reached(clock_.now()) && groups_are_left()) && clock_.now() < end &&
          some_link_is_up()) {

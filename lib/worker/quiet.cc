@@ -6,7 +6,7 @@
 
 namespace uroce::worker {
 
-Quiet::Quiet(std::vector<const LoopCounters*> loops) {
+Quiet::Quiet(const std::vector<const LoopCounters*>& loops) {
   for (const LoopCounters* counters : loops) loops_.push_back({counters, 0});
 }
 

@@ -18,7 +18,7 @@ class Quiet {
   static constexpr uint64_t kTurnsLeast = 16;
 
   // The counters outlive this.
-  explicit Quiet(std::vector<const LoopCounters*> loops);
+  explicit Quiet(const std::vector<const LoopCounters*>& loops);
 
   // True once no loop has moved a frame for kLeast, and in that time each has run kTurnsLeast
   // turns: a worker that waits for its CPU is not quiet, it is only late.
