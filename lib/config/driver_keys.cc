@@ -5,11 +5,11 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "base/quotable.h"
 #include "config/nearest.h"
+#include "config/whole_number.h"
 
 namespace uroce::config {
 namespace {
@@ -38,12 +38,6 @@ struct Driver {
 constexpr Driver kDrivers[] = {
     {"net_af_packet", kAfPacket}, {"net_memif", kMemif}, {"net_tap", kTap},
     {"net_pcap", kPcap},          {"net_af_xdp", kXdp},  {"net_null", kNull}};
-
-bool is_number(std::string_view value) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  return error == std::errc{} && end == value.data() + value.size();
-}
 
 bool has(const Driver& driver, std::string_view key) {
   return std::ranges::find(driver.keys, key) != driver.keys.end();
@@ -103,7 +97,8 @@ absl::Status check_driver_keys(const PortSettings& port) {
       status = absl::InvalidArgumentError(absl::StrFormat(
           "port %s: %s", quotable(port.name),
           unknown_word(absl::StrFormat("key of driver %s", driver->name), key, driver->keys)));
-    } else if (std::ranges::find(kNumbers, key) != std::end(kNumbers) && !is_number(value)) {
+    } else if (std::ranges::find(kNumbers, key) != std::end(kNumbers) &&
+               !whole_number<uint32_t>(value)) {
       status = absl::InvalidArgumentError(
           absl::StrFormat("port %s: %s=%s: give a number from 0 to 4294967295", quotable(port.name),
                           key, quotable(value)));

@@ -5,7 +5,6 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 
@@ -13,6 +12,7 @@
 #include "base/quotable.h"
 #include "config/driver_keys.h"
 #include "config/nearest.h"
+#include "config/whole_number.h"
 
 namespace uroce::config {
 namespace {
@@ -27,12 +27,9 @@ absl::Status bad_value(std::string_view key, std::string_view value, const char*
 template <typename T>
 absl::Status set_number(T& target, std::string_view key, std::string_view value, const char* range,
                         T least = 0) {
-  T number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size() || number < least) {
-    return bad_value(key, value, range);
-  }
-  target = number;
+  const std::optional<T> number = whole_number<T>(value);
+  if (!number || *number < least) return bad_value(key, value, range);
+  target = *number;
   return absl::OkStatus();
 }
 

@@ -43,8 +43,8 @@ class ProcessMemifTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  // Starts a process with address 10.0.0.<host> that reaches 10.0.0.<peer> in time,
-  // says so by a file, and waits for its end. `keys`: more of the port's.
+  // Starts a process with address 10.0.0.<host> that reaches 10.0.0.<peer>, says so by a file, and
+  // waits for its end. `keys`: more of the port's.
   pid_t start_end(int host, int peer, const std::string& keys = "") {
     const pid_t child = fork();
     if (child != 0) {

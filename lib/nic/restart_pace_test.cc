@@ -17,7 +17,7 @@ int restarts_until_met(RestartPace& pace, milliseconds handshake, Time& end) {
   int restarts = 0;
   Time begun = end;
   pace.started(begun);
-  for (Time now = begun + kLook; now - begun < handshake; now += kLook) {
+  for (Time now = begun + kLook; now - begun < handshake && restarts < 100; now += kLook) {
     if (!pace.due(now)) continue;
     begun = now;
     pace.started(now);
